@@ -1,0 +1,222 @@
+"""The nouns that walk the line: frozen records that know nothing of files, databases, models or pages.
+
+JSON of the outside world (arguments, results, message content) stands here as JSON *text*, whose values are
+exactly those that came. Times are aware `datetime`s in UTC; None is "unknown", never "now". Durations carry
+their unit in their name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Label = Literal["good_reply", "wrong_tool", "missing_tool", "bad_args", "other"]
+AuthorKind = Literal["HUMAN", "LLM", "CODE"]
+Actor = Literal["model", "rule", "guard", "user", "sub_agent"]
+ArgumentsState = Literal["object", "json_string", "invalid_json", "absent", "not_captured"]
+ResultState = Literal["present", "absent", "pending", "truncated", "not_captured"]
+ErrorOrigin = Literal["flag", "exception", "exit_code", "text"]
+Outcome = Literal["ok", "error", "soft_error", "gated", "rejected", "unknown", "guard"]
+SeenIn = Literal["trace", "feedback", "case"]
+TargetLevel = Literal["call", "turn", "conversation"]
+Effect = Literal["read", "write", "irreversible"]
+
+UPSTREAM = "quality_lab"  # the key space of everything that the upstream Quality Lab emits
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conversation:
+    """One conversation of one tenant, as far as a format knows it."""
+
+    key_space: str  # whose ids these are: a format's name, "quality_lab" for upstream, "otel" for span families
+    conversation_id: str  # as given; made from content where the format has none
+    source: str | None = None  # the strategy or export it came from
+    model: str | None = None
+    style: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    offered: tuple[str, ...] | None = None  # digests of the definitions offered; None is "not captured"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """One message of a conversation, in the order in which the model saw them."""
+
+    key_space: str
+    conversation_id: str
+    position: int  # 0-based
+    role: str  # as given: system, user, assistant, tool …
+    text: str | None  # what a person would read; None where there is none
+    content: str | None = None  # JSON text as it came, where it is more than that text
+    message_id: str | None = None
+    call_id: str | None = None  # of a tool's answer: the call it answers, as given
+    name: str | None = None
+    model: str | None = None
+    created_at: datetime | None = None
+    latency_ms: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    finish_reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolCall:
+    """One call of one tool, with what it was given and what came back."""
+
+    key_space: str
+    key: str  # unique in its key space and tenant, and stable across re-exports; see the format's `key`
+    conversation_id: str
+    tool_name: str
+    turn: int | None = None  # 0-based
+    cycle: int | None = None  # model round within the turn, 0-based
+    call_index: int | None = None  # over the whole turn, 0-based
+    index_in_cycle: int | None = None  # 0-based
+    message_position: int | None = None  # of the message that made the call
+    call_id: str | None = None  # the provider's, as given; it may repeat
+    tool_server: str | None = None
+    wrapped_tool: str | None = None  # the real tool behind a dispatcher
+    arguments: str | None = None  # JSON text
+    arguments_state: ArgumentsState = "object"
+    result: str | None = None  # JSON text
+    result_state: ResultState = "present"
+    is_error: bool | None = None
+    error_origin: ErrorOrigin | None = None
+    error_kind: str | None = None
+    error_text: str | None = None
+    person_refused: bool = False  # a person said no to this call
+    actor: Actor = "model"
+    source: str | None = None
+    style: str | None = None
+    model: str | None = None
+    tool_definition: str | None = None  # digest of the definition that was offered under this name
+    created_at: datetime | None = None
+    latency_ms: float | None = None
+    seen_in: SeenIn = "trace"
+    contact_id: str | None = None
+    message_id: str | None = None
+    outbound_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolDefinition:
+    """A tool as it was offered to a model. Its digest is that of name, description and schema."""
+
+    digest: str
+    name: str
+    description: str | None = None
+    parameters: str | None = None  # JSON Schema as JSON text; None is "not captured"
+    effect: Effect | None = None  # None is "not stated"
+    server: str | None = None
+    seen_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Feedback:
+    """One opinion of one author about a call, a turn or a conversation."""
+
+    key_space: str  # of the feedback's own id
+    key: str
+    target_level: TargetLevel
+    target_key_space: str
+    conversation_id: str | None
+    call_key: str | None = None  # `ToolCall.key` in the target's key space
+    turn: int | None = None
+    name: str | None = None  # of the score or annotation; None for a plain label
+    label: Label | None = None
+    label_raw: str | None = None
+    score: str | None = None  # JSON text of the value, where it is not a label
+    author_kind: AuthorKind = "HUMAN"
+    author: str | None = None
+    note: str | None = None
+    created_at: datetime | None = None
+    guide_version: str | None = None
+    expected_tool: str | None = None
+    expected_arguments: str | None = None  # JSON text
+    adjudication: bool = False
+    source: str | None = None
+    tool_name: str | None = None  # as the export named it, for labels whose call is not here
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RegressionCase:
+    """A reviewed failure kept as a case: upstream's record, and more optional keys of ours."""
+
+    key: str  # the record's id
+    record: str  # the whole line, JSON text as it came
+    tool_name: str
+    label: str
+    title: str
+    status: str
+    proposal_id: str | None = None
+    call_key: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrackedProposal:
+    """A proposal as upstream stores it, with its status and its resolution."""
+
+    key: str  # the record's id; the fingerprint where it has none (a preview)
+    record: str  # JSON text as it came
+    fingerprint: str
+    tool_name: str
+    source: str
+    label: str
+    status: str | None  # None for a preview
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    decided_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retraction:
+    """A journal line that takes another journal line back."""
+
+    key: str
+    retracts: str
+    author: str | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SetAside:
+    """A line that a format knows and that holds nothing for this lab, with a word on why."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reject:
+    """A line that broke its format's promise, kept so that nothing vanishes."""
+
+    source: str  # file name or URL, as given
+    line: int  # 1-based; the number of the object where the file is not line by line
+    path: str  # dotted path of the field; "" is the whole line
+    reason: str
+    text: str  # the line as it came
+
+
+Record = (
+    Conversation | Message | ToolCall | ToolDefinition | Feedback | RegressionCase | TrackedProposal | Retraction | SetAside
+)
+
+
+@dataclass(kw_only=True, slots=True)
+class ReadNotes:
+    """What a reader saw and did not understand, and what it joined: the stuff of the loss report."""
+
+    unknown_fields: dict[str, int] = field(default_factory=dict)  # dotted path → times seen
+    unmapped_labels: dict[str, int] = field(default_factory=dict)  # as they came → times seen
+    not_understood: dict[str, int] = field(default_factory=dict)  # record types, span kinds → times seen
+    merged: dict[str, int] = field(default_factory=dict)  # rule → records that were the same thing twice
+    missing: dict[str, int] = field(default_factory=dict)  # e.g. "call without result" → times
+    glued: int = 0  # objects that shared a line with another
+    truncated_input: bool = False  # a compressed file that ends too early
+
+    def count(self, where: dict[str, int], name: str, times: int = 1) -> None:
+        """Add *times* to the count of *name* in one of the dictionaries above."""
+        where[name] = where.get(name, 0) + times

@@ -1,0 +1,195 @@
+-- The cache that answers questions. It can be deleted at any time and rebuilt from the files behind it.
+-- Times are UTC without a zone; JSON of the outside world is text whose values are exactly those that came.
+-- Every column has its comment; `store` refuses a database whose `lab_meta.schema_version` is not its own.
+
+create table lab_meta (
+    name varchar not null,        -- schema_version, duckdb_version
+    value varchar not null        -- as text
+);
+
+create table sources (
+    source_id integer not null,   -- small number used by the other tables
+    path varchar not null,        -- as given, made absolute; relative to the home where it lies below it
+    digest varchar not null,      -- sha256 of the file's bytes
+    format varchar not null,      -- name of the format that read it
+    tenant varchar not null,      -- the tenant it was loaded for
+    options varchar not null,     -- JSON text: --source, --style, --map and --format as they were given
+    size_bytes bigint not null,   -- of the file as it lies on disk
+    report varchar not null       -- JSON text: the file's entry of `load --json`
+);
+
+create table conversations (
+    conversation_uid uuid not null,   -- md5 of tenant, key space and conversation id
+    tenant varchar not null,          -- "default" where none was given
+    key_space varchar not null,       -- whose ids these are
+    conversation_id varchar not null, -- as given
+    source varchar,                   -- the strategy or export it came from
+    model varchar,                    -- the model, where the format says
+    style varchar,                    -- the style, where the format says
+    started_at timestamp,             -- UTC, earliest known
+    ended_at timestamp,               -- UTC, latest known
+    offered varchar[],                -- digests of the definitions offered; null is "not captured"
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table messages (
+    conversation_uid uuid not null,   -- of the conversation
+    position integer not null,        -- 0-based, in the order in which the model saw them
+    role varchar not null,            -- as given
+    text varchar,                     -- what a person would read
+    content varchar,                  -- JSON text as it came, where it is more than that text
+    message_id varchar,               -- as given
+    call_id varchar,                  -- of a tool's answer: the call it answers
+    name varchar,                     -- as given
+    model varchar,                    -- that wrote it
+    created_at timestamp,             -- UTC
+    latency_ms double,                -- how long the model took
+    input_tokens bigint,              -- as the format counts them
+    output_tokens bigint,             -- as the format counts them
+    cost_usd double,                  -- as the format says
+    finish_reason varchar,            -- as given
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table tool_calls (
+    call_uid uuid not null,           -- md5 of tenant, key space and key
+    tenant varchar not null,          -- "default" where none was given
+    key_space varchar not null,       -- whose ids these are
+    key varchar not null,             -- stable across re-exports
+    conversation_uid uuid not null,   -- of its conversation
+    conversation_id varchar not null, -- as given
+    turn integer,                     -- 0-based
+    cycle integer,                    -- model round within the turn, 0-based
+    call_index integer,               -- over the whole turn, 0-based
+    index_in_cycle integer,           -- 0-based
+    message_position integer,         -- of the message that made the call
+    call_id varchar,                  -- the provider's, as given; it may repeat
+    tool_name varchar not null,       -- as given
+    tool_server varchar,              -- the MCP server, where known
+    wrapped_tool varchar,             -- the real tool behind a dispatcher
+    arguments varchar,                -- JSON text
+    arguments_state varchar not null, -- object, json_string, invalid_json, absent, not_captured
+    result varchar,                   -- JSON text
+    result_state varchar not null,    -- present, absent, pending, truncated, not_captured
+    empty_result boolean not null,    -- null, "", [] or {}: swallowed errors hide there
+    is_error boolean,                 -- null is "the format cannot say"
+    error_origin varchar,             -- flag, exception, exit_code, text
+    error_kind varchar,               -- as given
+    error_text varchar,               -- as given
+    outcome varchar not null,         -- ok, error, soft_error, gated, rejected, unknown, guard
+    gate_reason varchar,              -- of a gated call: needsVerification, needsOperator, or its reason
+    actor varchar not null,           -- model, rule, guard, user, sub_agent
+    source varchar,                   -- the strategy or export it came from
+    style varchar,                    -- where known
+    model varchar,                    -- where known
+    tool_definition varchar,          -- digest of the definition that was offered
+    created_at timestamp,             -- UTC
+    latency_ms double,                -- milliseconds
+    in_trace boolean not null,        -- seen in a trace export: only these count in rates
+    in_feedback boolean not null,     -- seen in a feedback export
+    in_case boolean not null,         -- seen in a regression case
+    contact_id varchar,               -- upstream's
+    message_id varchar,               -- upstream's
+    outbound_id varchar,              -- upstream's outbound queue id
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table tool_definitions (
+    digest varchar not null,          -- of name, description and schema
+    name varchar not null,            -- as offered
+    description varchar,              -- as offered
+    parameters varchar,               -- JSON Schema as JSON text; null is "not captured"
+    effect varchar,                   -- read, write, irreversible; null is "not stated"
+    server varchar,                   -- the MCP server, where known
+    first_at timestamp,               -- UTC, first seen
+    last_at timestamp                 -- UTC, last seen
+);
+
+create table feedback (
+    feedback_uid uuid not null,       -- md5 of tenant, key space and key
+    tenant varchar not null,          -- "default" where none was given
+    key_space varchar not null,       -- of the feedback's own id
+    key varchar not null,             -- the feedback's own id
+    target_level varchar not null,    -- call, turn, conversation
+    call_uid uuid,                    -- of the call; it may not be here yet
+    conversation_uid uuid,            -- of the conversation, where known
+    turn integer,                     -- 0-based, for a turn's label
+    name varchar,                     -- of the score or annotation
+    label varchar,                    -- one of the five, or null
+    label_raw varchar,                -- as it came
+    score varchar,                    -- JSON text of a value that is not a label
+    author_kind varchar not null,     -- HUMAN, LLM, CODE
+    author varchar,                   -- as given
+    note varchar,                     -- as given
+    created_at timestamp,             -- UTC
+    guide_version varchar,            -- of the labelling guide
+    expected_tool varchar,            -- the tool that the reviewer named
+    expected_arguments varchar,       -- JSON text
+    adjudication boolean not null,    -- settles a dispute
+    source varchar,                   -- of the call, as the export named it
+    tool_name varchar,                -- of the call, as the export named it
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table regression_cases (
+    case_uid uuid not null,           -- md5 of tenant and id
+    tenant varchar not null,          -- "default" where none was given
+    key varchar not null,             -- the record's id
+    record varchar not null,          -- the whole record, JSON text as it came
+    tool_name varchar not null,       -- as given
+    label varchar not null,           -- wrong_tool, missing_tool, bad_args
+    title varchar not null,           -- as given
+    status varchar not null,          -- active, archived
+    proposal_id varchar,              -- upstream's
+    call_uid uuid,                    -- of the call it was made from
+    created_at timestamp,             -- UTC
+    updated_at timestamp,             -- UTC; the newest stands
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table proposals (
+    proposal_uid uuid not null,       -- md5 of tenant and id
+    tenant varchar not null,          -- "default" where none was given
+    key varchar not null,             -- the record's id
+    record varchar not null,          -- the whole record, JSON text as it came
+    fingerprint varchar not null,     -- kind:source:tool:label
+    tool_name varchar not null,       -- as given
+    source varchar not null,          -- as given
+    label varchar not null,           -- as given
+    status varchar,                   -- pending, applied, dismissed; null for a preview
+    created_at timestamp,             -- UTC
+    updated_at timestamp,             -- UTC; the newest stands
+    decided_at timestamp,             -- UTC
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table retractions (
+    key varchar not null,             -- of the journal line that retracts
+    retracts varchar not null,        -- id of the journal line that is taken back
+    author varchar,                   -- as given
+    created_at timestamp,             -- UTC
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table rejects (
+    source_id integer not null,       -- origin file
+    line bigint not null,             -- 1-based
+    path varchar not null,            -- dotted path of the field; "" is the whole line
+    reason varchar not null,          -- what was wanted and what came
+    text varchar not null             -- the line as it came (bytes that are not UTF-8 as \xNN)
+);
+
+create table versions (
+    kind varchar not null,            -- name of the table whose row it is
+    uid uuid not null,                -- of that row
+    content varchar not null,         -- the version, JSON text
+    source_id integer not null,       -- origin file: the least of those that brought this version
+    line bigint not null              -- origin line, 1-based
+);
