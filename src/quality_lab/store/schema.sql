@@ -190,6 +190,8 @@ create table versions (
     kind varchar not null,            -- name of the table whose row it is
     uid uuid not null,                -- of that row
     content varchar not null,         -- the version, JSON text
+    conflicting boolean not null,     -- it stands against another version of the same row; neither counts
+    in_case boolean not null,         -- seen in a regression case only: yields to what an export says
     source_id integer not null,       -- origin file: the least of those that brought this version
     line bigint not null              -- origin line, 1-based
 );
