@@ -1,0 +1,106 @@
+"""An answer as escaped HTML: a compact table that needs no script and no outside file, in light and in dark."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from quality_lab.answers.columns import Column
+from quality_lab.answers.text import left_out_words, shown_columns
+from quality_lab.answers.visible import visible
+from quality_lab.answers.words import count_words, heading, percent_range, words
+
+if TYPE_CHECKING:
+    from quality_lab.answers.answer import Answer
+
+_MOST = 60  # characters of a cell; the whole text is its hover text
+_MOST_HOVER = 4000
+
+STYLE = """
+.ql-answer{font-size:13px;line-height:1.45;max-width:100%;
+  --ql-ground:var(--jp-layout-color0,var(--vscode-editor-background,var(--ql-page,Canvas)));
+  --ql-bar:var(--ql-accent,#2a78c8)}
+.ql-answer .ql-title{font-weight:600;margin:0 0 .3em}
+.ql-answer .ql-scroll{max-height:34em;overflow:auto}
+.ql-answer table{border-collapse:separate;border-spacing:0;margin:0;width:auto}
+.ql-answer th{position:sticky;top:0;background:var(--ql-ground);vertical-align:bottom;font-weight:600;
+  border-bottom:1px solid color-mix(in srgb,currentColor 35%,transparent);z-index:1}
+.ql-answer th,.ql-answer td{padding:.25em .6em;text-align:left;max-width:24em;color:inherit}
+.ql-answer td{border-bottom:1px solid color-mix(in srgb,currentColor 12%,transparent);vertical-align:top;
+  background:none;overflow-wrap:anywhere}
+.ql-answer .ql-n{text-align:right;font-variant-numeric:tabular-nums;overflow-wrap:normal}
+.ql-answer td.ql-n,.ql-answer .ql-t{white-space:nowrap}
+.ql-answer .ql-json{font-family:ui-monospace,monospace;font-size:12px}
+.ql-answer .ql-i{opacity:.75;font-size:12px}
+.ql-answer .ql-rate{display:block;position:relative;height:4px;margin-top:2px;min-width:6em;
+  background:color-mix(in srgb,currentColor 10%,transparent)}
+.ql-answer .ql-rate span{position:absolute;top:0;height:4px}
+.ql-answer .ql-bar{left:0;background:var(--ql-bar)}
+.ql-answer .ql-rate .ql-span{top:-2px;height:8px;box-sizing:border-box;border:solid currentColor;
+  border-width:0 1px;opacity:.7}
+.ql-answer .ql-rate .ql-span::before{content:"";position:absolute;left:0;right:0;top:3.5px;height:1px;
+  background:currentColor}
+.ql-answer p{margin:.3em 0 0;opacity:.8;max-width:60em}
+""".strip()
+
+
+def html_table(answer: Answer[Any], *, max_rows: int, style: bool = True) -> str:
+    """Return title, table and notes as HTML; *style* False leaves the style sheet to the page around it."""
+    rows = answer.rows[:max_rows]
+    columns, blank = shown_columns(answer.columns, rows)
+    body = "".join(f"<tr>{''.join(_cell(row, column) for column in columns)}</tr>" for row in rows)
+    head = "".join(_head(column) for column in columns)
+    table = (
+        f'<div class="ql-scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        if rows
+        else "<p>No rows.</p>"
+    )
+    has_times = any(column.shape.kind == "time" for column in columns)
+    tail = [
+        count_words(len(rows), len(answer.rows), answer.more),
+        left_out_words(blank),
+        "Times are UTC." if rows and has_times else "",
+        *answer.notes,
+    ]
+    paragraphs = "".join(f"<p>{text(line)}</p>" for line in tail if line)
+    sheet = f"<style>{STYLE}</style>" if style else ""
+    return f'<div class="ql-answer">{sheet}<div class="ql-title">{text(answer.title)}</div>{table}{paragraphs}</div>'
+
+
+def text(value: str, *, keep: str = "") -> str:
+    """Return text from anywhere as HTML that shows it, and does nothing else."""
+    return escape(visible(value, keep=keep), quote=True)
+
+
+def _head(column: Column) -> str:
+    hover = f' title="{text(column.help)}"' if column.help else ""
+    numeric = ' class="ql-n"' if column.is_number else ""
+    return f'<th scope="col"{numeric}{hover}>{text(heading(column))}</th>'
+
+
+def _cell(row: Any, column: Column) -> str:
+    value = getattr(row, column.name)
+    whole = words(value, column)
+    if column.is_number:
+        bar = _rate(row, value, column) if column.unit == "share" and value is not None else ""
+        return f'<td class="ql-n">{text(whole)}{bar}</td>'
+    short, hover = whole, ""
+    if len(whole) > _MOST:
+        short, hover = f"{whole[:_MOST]}…", f' title="{text(whole[:_MOST_HOVER])}"'
+    kind = {"time": ' class="ql-t"', "json": ' class="ql-json"'}.get(column.unit, "")
+    return f"<td{kind}{hover}>{text(short)}</td>"
+
+
+def _rate(row: Any, value: float, column: Column) -> str:
+    words_of_interval, whisker = "", ""
+    if column.interval is not None:
+        low, high = (getattr(row, name) for name in column.interval)
+        if low is not None and high is not None:
+            words_of_interval = f' <span class="ql-i">({percent_range(low, high)})</span>'
+            whisker = f'<span class="ql-span" style="left:{_at(low)};width:{_at(high - low)}"></span>'
+    bar = f'<span class="ql-bar" style="width:{_at(value)}"></span>'
+    return f'{words_of_interval}<span class="ql-rate">{bar}{whisker}</span>'
+
+
+def _at(share: float) -> str:
+    return f"{min(max(share, 0.0), 1.0) * 100:.1f}%"
