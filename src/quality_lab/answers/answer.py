@@ -1,4 +1,4 @@
-"""The answer to a question: a sequence of typed rows with a title, notes, and ways to look and to take away."""
+"""The answer to a question: typed rows with a title and notes, to look at and to take away."""
 
 from __future__ import annotations
 
@@ -29,14 +29,20 @@ class Answer(Sequence[Row], Generic[Row]):
     >>> answer = Answer([Count("bad_args", 3)], Count, title="Labels")
     >>> answer.records()
     [{'label': 'bad_args', 'rows': 3}]
-    >>> answer.to_polars().schema
-    Schema({'label': String, 'rows': Int64})
+    >>> answer.to_polars().dtypes
+    [String, Int64]
     """
 
     def __init__(
-        self, rows: Sequence[Row], row_class: type[Row], *, title: str, notes: Sequence[str] = (), more: int = 0
+        self,
+        rows: Sequence[Row],
+        row_class: type[Row],
+        *,
+        title: str,
+        notes: Sequence[str] = (),
+        more: int = 0,
     ) -> None:
-        """Keep *rows*; *notes* are sentences to be read with them, *more* counts rows that were not asked for."""
+        """Keep the rows; *notes* are sentences to read with them, *more* counts rows not asked for."""
         self.rows: tuple[Row, ...] = tuple(rows)
         self.row_class = row_class
         self.title = title
@@ -46,7 +52,8 @@ class Answer(Sequence[Row], Generic[Row]):
     @property
     def columns(self) -> tuple[Column, ...]:
         """Return the columns with their types and units; they are there even where no row is."""
-        return columns_of(self.row_class)
+        row_class: type = self.row_class
+        return columns_of(row_class)
 
     def __len__(self) -> int:
         """Return how many rows are here."""
@@ -69,7 +76,7 @@ class Answer(Sequence[Row], Generic[Row]):
         return [plain(row) for row in self.rows]
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table whose types come from the row class, so that no rows still have typed columns."""
+        """Return an Arrow table typed by the row class: the columns have their types even where no row is."""
         from quality_lab.answers.take_away import arrow_table
 
         return arrow_table(self.rows, self.columns)
@@ -93,7 +100,7 @@ class Answer(Sequence[Row], Generic[Row]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_csv(self, path: Path | str) -> Path:
-        """Return the path of a CSV file in which text that a spreadsheet would run as a formula is neutralised.
+        """Return the path of a CSV file; text that a spreadsheet would run as a formula is neutralised.
 
         Raises: OutputError if the file cannot be written.
         """
@@ -111,7 +118,7 @@ class Answer(Sequence[Row], Generic[Row]):
         return write_parquet(self.to_arrow(), Path(path))
 
     def to_text(self, *, width: int = 100, max_rows: int | None = None) -> str:
-        """Return a plain table of at most *width* characters a line; control characters show as their escapes."""
+        """Return a plain table that fits *width* characters; control characters show as their escapes."""
         from quality_lab.answers.text import text_table
 
         return text_table(self, width=width, max_rows=max_rows)

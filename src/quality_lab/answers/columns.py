@@ -8,7 +8,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Any, Literal
@@ -57,9 +57,9 @@ class Column:
 def columns_of(row_class: type) -> tuple[Column, ...]:
     """Return the columns of a row class in the order of its fields.
 
-    A field's metadata may say `unit`, `help`, `compact` and `interval` (two column names). Without the last, a
-    share looks for its bounds under its own first words (`error_rate`: `error_low`, `error_high`), then under
-    `low` and `high`.
+    A field's metadata may say `unit`, `help`, `compact` and `interval` (two column names). Without the last,
+    a share looks for its bounds under its own first words (`error_rate`: `error_low`, `error_high`), then
+    under `low` and `high`.
 
     Raises: TypeError if *row_class* is not a dataclass.
     """
@@ -71,7 +71,7 @@ def columns_of(row_class: type) -> tuple[Column, ...]:
     for field in dataclasses.fields(row_class):
         shape = _shape(hints[field.name])
         unit: Unit = field.metadata.get("unit", _UNITS[shape.kind])
-        interval = field.metadata.get("interval") or (_interval(field.name, names) if unit == "share" else None)
+        found_bounds = _interval(field.name, names) if unit == "share" else None
         found.append(
             Column(
                 name=field.name,
@@ -79,7 +79,7 @@ def columns_of(row_class: type) -> tuple[Column, ...]:
                 unit=unit,
                 help=field.metadata.get("help", ""),
                 compact=field.metadata.get("compact", True),
-                interval=interval,
+                interval=field.metadata.get("interval", found_bounds),
             )
         )
     return tuple(found)
@@ -108,20 +108,21 @@ def _shape(hint: Any) -> Shape:
         return Shape("list", element=_shape(arguments[0]))
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         hints = typing.get_type_hints(hint)
-        return Shape("record", fields=tuple((f.name, _shape(hints[f.name])) for f in dataclasses.fields(hint)))
+        names = [field.name for field in dataclasses.fields(hint)]
+        return Shape("record", fields=tuple((name, _shape(hints[name])) for name in names))
     return Shape(_KINDS.get(hint, "json"))
 
 
 def plain(value: Any) -> Any:
     """Return *value* as something that `json.dumps` takes: times in ISO 8601 with Z, rows as dictionaries.
 
-    >>> plain(datetime(2026, 6, 1, 8, tzinfo=timezone.utc))
+    >>> plain(datetime(2026, 6, 1, 8, tzinfo=UTC))
     '2026-06-01T08:00:00Z'
     """
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, datetime):
-        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""An answer as escaped HTML: a compact table that needs no script and no outside file, in light and in dark."""
+"""An answer as escaped HTML: a compact table without script or outside file, at home in light and in dark."""
 
 from __future__ import annotations
 
@@ -50,11 +50,8 @@ def html_table(answer: Answer[Any], *, max_rows: int, style: bool = True) -> str
     columns, blank = shown_columns(answer.columns, rows)
     body = "".join(f"<tr>{''.join(_cell(row, column) for column in columns)}</tr>" for row in rows)
     head = "".join(_head(column) for column in columns)
-    table = (
-        f'<div class="ql-scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-        if rows
-        else "<p>No rows.</p>"
-    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    shown = f'<div class="ql-scroll" tabindex="0">{table}</div>' if rows else "<p>No rows.</p>"
     has_times = any(column.shape.kind == "time" for column in columns)
     tail = [
         count_words(len(rows), len(answer.rows), answer.more),
@@ -64,7 +61,8 @@ def html_table(answer: Answer[Any], *, max_rows: int, style: bool = True) -> str
     ]
     paragraphs = "".join(f"<p>{text(line)}</p>" for line in tail if line)
     sheet = f"<style>{STYLE}</style>" if style else ""
-    return f'<div class="ql-answer">{sheet}<div class="ql-title">{text(answer.title)}</div>{table}{paragraphs}</div>'
+    title = f'<div class="ql-title">{text(answer.title)}</div>'
+    return f'<div class="ql-answer">{sheet}{title}{shown}{paragraphs}</div>'
 
 
 def text(value: str, *, keep: str = "") -> str:

@@ -47,7 +47,7 @@ def _arrow_type(shape: Shape) -> Any:
 
 
 def pandas_frame(table: pyarrow.Table) -> pandas.DataFrame:
-    """Return the table as a pandas frame whose whole numbers and flags may be unknown without turning into floats."""
+    """Return the table as a pandas frame; unknown whole numbers and flags turn no other into a float."""
     import pandas
     import pyarrow
 
@@ -67,7 +67,8 @@ def write_csv(rows: Sequence[Any], columns: Sequence[Column], path: Path) -> Pat
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow([column.name for column in columns])
-            writer.writerows([_csv_cell(plain(getattr(row, column.name))) for column in columns] for row in rows)
+            for row in rows:
+                writer.writerow([_csv_cell(plain(getattr(row, column.name))) for column in columns])
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     return path

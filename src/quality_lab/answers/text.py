@@ -20,15 +20,15 @@ _LEAST_FIRST = 30  # the first column names the row, so it gives way last
 def shown_columns(columns: Sequence[Column], rows: Sequence[Any]) -> tuple[list[Column], list[Column]]:
     """Return the columns to show, and those left out because every value in them is 0, unknown or empty.
 
-    Bounds are not columns of their own where their rate is shown: they stand beside it. Columns that their row
-    class calls not compact are in neither list.
+    Bounds are not columns of their own where their rate is shown: they stand beside it. Columns that their
+    row class calls not compact are in neither list.
     """
     bounds = {name for column in columns if column.interval for name in column.interval}
     candidates = [column for column in columns if column.compact and column.name not in bounds]
     blank = [
         column
-        for column in candidates
-        if rows and all(_is_nothing(getattr(row, column.name)) for row in rows) and column is not candidates[0]
+        for column in candidates[1:]
+        if rows and all(_is_nothing(getattr(row, column.name)) for row in rows)
     ]
     return [column for column in candidates if column not in blank], blank
 
@@ -81,10 +81,12 @@ def _fit(
     columns: Sequence[Column], cells: dict[str, list[str]], width: int
 ) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit, at their narrowest, and those on the right that do not."""
-    used, fitting = 0, []
+    used = 0
+    fitting: list[Column] = []
     for column in columns:
         full = _widths(column, cells[column.name])
-        least = full if column.is_number or column.unit == "time" else min(full, _LEAST if fitting else _LEAST_FIRST)
+        rigid = column.is_number or column.unit == "time"
+        least = full if rigid else min(full, _LEAST if fitting else _LEAST_FIRST)
         if fitting and used + 2 + least > width:
             break
         used += least + (2 if fitting else 0)
@@ -95,10 +97,10 @@ def _fit(
 def _squeeze(widths: dict[str, int], columns: Sequence[Column], width: int) -> None:
     """Take room from the widest text columns until a line fits."""
     texts = [column.name for column in columns if not column.is_number and column.unit != "time"]
-    first = columns[0].name
+    spare = {columns[0].name: _LEAST_FIRST - _LEAST}
     while sum(widths.values()) + 2 * (len(widths) - 1) > width:
-        widest = max(texts, key=lambda name: widths[name] - (_LEAST_FIRST - _LEAST) * (name == first), default=None)
-        if widest is None or widths[widest] <= _LEAST:
+        widest = max(texts, key=lambda name: widths[name] - spare.get(name, 0), default=None)
+        if widest is None or widths[widest] - spare.get(widest, 0) <= _LEAST:
             return  # only figures are left: better a long line than a cut number
         widths[widest] -= 1
 

@@ -1,4 +1,4 @@
-"""Text from traces made harmless for the eye: nothing in it may move a cursor, colour a line or turn it round."""
+"""Text from traces made harmless for the eye: nothing in it moves a cursor or turns a line round."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from quality_lab.answers.columns import Column, plain
@@ -42,7 +42,7 @@ def number(value: float) -> str:
 
 def time(value: datetime) -> str:
     """Return a time in UTC, to the minute, without saying the zone again in each cell."""
-    return value.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M")
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def words(value: Any, column: Column) -> str:
