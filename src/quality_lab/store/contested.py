@@ -1,0 +1,142 @@
+"""Calls and labels that came in more than one version: merged into one row, or set aside together.
+
+`versions` keeps every version of such a row, so that the outcome is a function of the set of versions and not
+of the order in which they came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+
+from quality_lab.store.batches import append, columns_of, fetch_rows
+from quality_lab.store.folding import Folded, Row
+
+BOOKKEEPING = ("source_id", "line", "in_trace", "in_feedback", "in_case")
+_VERSION_COLUMNS = {
+    "kind": "VARCHAR",
+    "uid": "UUID",
+    "content": "VARCHAR",
+    "conflicting": "BOOLEAN",
+    "source_id": "INTEGER",
+    "line": "BIGINT",
+}
+_CHUNK = 20_000
+
+
+@dataclass(slots=True)
+class _Versions:
+    """The versions of one row, each content once."""
+
+    known: list[dict[str, object]] = field(default_factory=list)
+    fresh: list[tuple[int, dict[str, object]]] = field(default_factory=list)  # unit and row
+
+    def distinct(self) -> list[dict[str, object]]:
+        """Return one version per content, with the sightings of all its copies and the least origin."""
+        found: dict[str, dict[str, object]] = {}
+        for row in [*self.known, *(row for _, row in self.fresh)]:
+            content = _content(row)
+            if content not in found:
+                found[content] = dict(row)
+                continue
+            twin = found[content]
+            if _origin_rank(row) < _origin_rank(twin):
+                twin["source_id"], twin["line"] = row["source_id"], row["line"]
+            for flag in BOOKKEEPING[2:]:
+                if flag in twin:
+                    twin[flag] = bool(twin[flag]) or bool(row[flag])
+        return [found[content] for content in sorted(found)]
+
+
+def settle(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    key: str,
+    weight: int,
+    fold: Callable[[Sequence[Row]], Folded],
+) -> None:
+    """Weigh all versions of the rows named in the temporary table `contested`, and write what they come to.
+
+    Reads the new versions from the temporary table `fresh`; adds to `statuses`.
+    """
+    uids = [uid for (uid,) in connection.execute("select distinct * from contested order by 1").fetchall()]
+    columns = columns_of(connection, table)
+    for start in range(0, len(uids), _CHUNK):
+        some = {"uids": uids[start : start + _CHUNK], "kind": table}
+        groups = _gather(connection, table, key, list(columns), some)
+        rows: list[list[object]] = []
+        versions: list[list[object]] = []
+        statuses: list[list[object]] = []
+        for uid, group in groups.items():
+            distinct = group.distinct()
+            folded = fold(distinct)
+            if folded.row is not None:
+                rows.append([folded.row[name] for name in columns])
+            if len(distinct) > 1:
+                against = folded.row is None
+                versions += [
+                    [table, uid, json.dumps(one, sort_keys=True), against, one["source_id"], one["line"]] for one in distinct
+                ]
+            statuses += [[unit, weight, status] for unit, status in _statuses(group, folded)]
+        connection.execute(f"delete from {table} where {key} in (select unnest($uids))", {"uids": some["uids"]})
+        connection.execute("delete from versions where kind = $kind and uid in (select unnest($uids))", some)
+        append(connection, table, columns, rows)
+        append(connection, "versions", _VERSION_COLUMNS, versions)
+        append(connection, "statuses", {"unit": "BIGINT", "weight": "INTEGER", "status": "VARCHAR"}, statuses)
+
+
+def _gather(
+    connection: duckdb.DuckDBPyConnection, table: str, key: str, names: list[str], some: Mapping[str, object]
+) -> dict[str, _Versions]:
+    groups: dict[str, _Versions] = {}
+    listed = ", ".join(names)
+    only = {"uids": some["uids"]}
+    for row in fetch_rows(connection, f"select {listed} from {table} where {key} in (select unnest($uids))", only):
+        groups.setdefault(str(row[key]), _Versions()).known.append(row)
+    several: set[str] = set()
+    for (text,) in connection.execute(
+        "select content from versions where kind = $kind and uid in (select unnest($uids))", dict(some)
+    ).fetchall():
+        version = json.loads(text)
+        group = groups.setdefault(str(version[key]), _Versions())
+        if str(version[key]) not in several:  # the row in the table is what they came to, not one of them
+            group.known.clear()
+            several.add(str(version[key]))
+        group.known.append(version)
+    for row in fetch_rows(
+        connection,
+        f"select {listed}, unit from fresh where {key} in (select unnest($uids)) order by source_id, line, unit",
+        only,
+    ):
+        unit = row.pop("unit")
+        assert isinstance(unit, int)  # a bigint column
+        groups.setdefault(str(row[key]), _Versions()).fresh.append((unit, row))
+    return groups
+
+
+def _statuses(group: _Versions, folded: Folded) -> list[tuple[int, str]]:
+    met = {_content(row) for row in group.known}
+    found: list[tuple[int, str]] = []
+    for unit, row in group.fresh:
+        content = _content(row)
+        if folded.row is None:
+            found.append((unit, "rejected"))
+        elif content in met:
+            found.append((unit, "unchanged"))
+        else:
+            found.append((unit, "merged" if met else "loaded"))
+        met.add(content)
+    return found
+
+
+def _content(row: Mapping[str, object]) -> str:
+    return json.dumps({name: value for name, value in row.items() if name not in BOOKKEEPING}, sort_keys=True)
+
+
+def _origin_rank(row: Mapping[str, object]) -> tuple[bool, int, int]:
+    source_id, line = row["source_id"], row["line"]
+    assert isinstance(source_id, int) and isinstance(line, int)  # columns that are never null
+    return (not row.get("in_trace", True), source_id, line)

@@ -1,0 +1,92 @@
+"""What a load says of itself: file by file, in total, and what the lab holds now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+FileStatus = Literal["loaded", "unchanged", "unrecognised", "failed"]
+
+
+@dataclass(kw_only=True, slots=True)
+class FileReport:
+    """One file of a load. lines = loaded + updated + unchanged + merged + rejected + blank."""
+
+    path: str  # as given
+    format: str | None = None
+    status: FileStatus = "loaded"
+    lines: int = 0  # physical lines; objects where the file is not line by line
+    loaded: int = 0  # brought something new
+    updated: int = 0  # a newer version of a case or a proposal
+    unchanged: int = 0  # nothing that was not here already
+    merged: int = 0  # the same record, more complete
+    rejected: int = 0  # kept in quarantine
+    blank: int = 0
+    set_aside: dict[str, int] = field(default_factory=dict)  # known and of no use here, by reason; part of `unchanged`
+    unknown_fields: dict[str, int] = field(default_factory=dict)  # dotted path → times
+    unmapped_labels: dict[str, int] = field(default_factory=dict)  # as they came → times
+    not_understood: dict[str, int] = field(default_factory=dict)  # record types, span kinds → times
+    merged_by: dict[str, int] = field(default_factory=dict)  # rule → records that were the same thing twice
+    missing: dict[str, int] = field(default_factory=dict)  # e.g. "call without result" → times
+    possibly_truncated: bool = False  # an upstream export with exactly 100, 200, 500 or 1,000 rows
+    glued: int = 0  # objects that shared a line with another
+    truncated_input: bool = False  # a compressed file that ends too early
+    reason: str | None = None  # why it failed or was not recognised
+    named: bool = True  # given by name, not found inside a folder
+
+    def to_json(self) -> dict[str, object]:
+        """Return the entry of `load --json`; `glued`, `truncated_input` and the like only where they happened."""
+        entry = asdict(self)
+        for name in ("set_aside", "merged_by", "missing", "glued", "truncated_input", "reason"):
+            if not entry[name]:
+                del entry[name]
+        return entry
+
+
+@dataclass(kw_only=True, slots=True)
+class LoadReport:
+    """A whole load: its files, what it brought, and what the lab holds now."""
+
+    files: list[FileReport]
+    totals: dict[str, int]  # what this load brought
+    store: dict[str, int]  # what the lab holds now
+    seconds: float
+    notices: Sequence[str] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return the document of `load --json`."""
+        return {
+            "files": [one.to_json() for one in self.files],
+            "totals": self.totals,
+            "store": self.store,
+            "seconds": round(self.seconds, 3),
+            "notices": list(self.notices),
+        }
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """Return 3 if a named path failed or was not recognised, 1 under *strict* with anything amiss, else 0."""
+        lost = [one for one in self.files if one.status in ("failed", "unrecognised")]
+        if any(one.named for one in lost):
+            return 3
+        return 1 if strict and (lost or any(one.rejected for one in self.files)) else 0
+
+
+def unchanged_report(path: str, stored: Mapping[str, object], *, named: bool) -> FileReport:
+    """Return the report of a file that was loaded before with the very same bytes."""
+    lines, rejected, blank = (_whole(stored.get(name)) for name in ("lines", "rejected", "blank"))
+    return FileReport(
+        path=path,
+        format=str(stored.get("format")),
+        status="unchanged",
+        lines=lines,
+        unchanged=lines - rejected - blank,
+        rejected=rejected,
+        blank=blank,
+        possibly_truncated=bool(stored.get("possibly_truncated")),
+        named=named,
+    )
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0

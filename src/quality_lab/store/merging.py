@@ -1,0 +1,218 @@
+"""From staged rows to the tables: what is new, what is the same, what is more complete, what contradicts.
+
+Every step is set-based; only rows that came in several versions are looked at one by one (`contested`).
+The result is a function of the set of rows that were ever loaded: their order does not matter. What became of
+each unit (a line, an object) is noted in the temporary table `statuses`; of several notes on one unit those with
+the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2).
+"""
+
+from __future__ import annotations
+
+import duckdb
+
+from quality_lab.store.batches import columns_of
+from quality_lab.store.contested import BOOKKEEPING, settle
+from quality_lab.store.folding import fold_call, fold_feedback
+
+TABLES = (
+    "conversations",
+    "messages",
+    "tool_calls",
+    "tool_definitions",
+    "feedback",
+    "regression_cases",
+    "proposals",
+    "retractions",
+)
+
+
+def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the empty staging tables `staged_<table>`, and `statuses`."""
+    for table in TABLES:
+        connection.execute(f"create or replace temp table staged_{table} as select *, 0::bigint as unit from {table} limit 0")
+    connection.execute("create or replace temp table statuses (unit bigint, weight integer, status varchar)")
+
+
+def merge(connection: duckdb.DuckDBPyConnection) -> None:
+    """Bring what is staged into the tables, note what became of it, and empty the staging tables."""
+    if _some(connection, "feedback"):
+        _merge_versions(connection, "feedback", "feedback_uid", 0)
+        settle(connection, "feedback", "feedback_uid", 0, fold_feedback)
+    if _some(connection, "tool_calls"):
+        _merge_versions(connection, "tool_calls", "call_uid", 1)
+        settle(connection, "tool_calls", "call_uid", 1, fold_call)
+    for table, key in (("regression_cases", "case_uid"), ("proposals", "proposal_uid")):
+        if _some(connection, table):
+            _merge_newest(connection, table, key)
+    if _some(connection, "conversations"):
+        _merge_conversations(connection)
+    if _some(connection, "messages"):
+        _merge_messages(connection)
+    if _some(connection, "tool_definitions"):
+        _merge_definitions(connection)
+    if _some(connection, "retractions"):
+        _merge_retractions(connection)
+    _retract(connection)
+    for table in TABLES:
+        connection.execute(f"delete from staged_{table}")
+
+
+def _some(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    return connection.execute(f"select 1 from staged_{table} limit 1").fetchone() is not None
+
+
+def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str, weight: int) -> None:
+    """Take in the rows of which one version exists; name the others in `contested` and lay them in `fresh`."""
+    run = connection.execute
+    names = list(columns_of(connection, table))
+    content = ", ".join(name for name in names if name not in BOOKKEEPING)
+    flags = [name for name in names if name in BOOKKEEPING[2:]]
+    rank = "not in_trace, " if flags else ""
+    run(f"create or replace temp table fresh as select *, hash({content}) as content_hash from staged_{table}")
+    run(f"""
+        create or replace temp table known as
+        select *, hash({content}) as content_hash from {table} where {key} in (select {key} from fresh)""")
+    run(f"""
+        create or replace temp table contested as
+        select {key} from (select {key}, content_hash from fresh union select {key}, content_hash from known)
+        group by {key} having count(*) > 1
+        union
+        select uid from versions where kind = '{table}' and uid in (select {key} from fresh)""")
+    listed = ", ".join(f"bool_or({n}) over (partition by {key}) as {n}" if n in flags else n for n in names)
+    run(f"""
+        create or replace temp table plain as
+        select {listed}, unit, row_number() over (partition by {key} order by {rank}source_id, line, unit) as copy,
+               {key} in (select {key} from known) as met
+        from fresh where {key} not in (select {key} from contested)""")
+    run(f"insert into {table} select {', '.join(names)} from plain where copy = 1 and not met")
+    run(f"""
+        insert into statuses
+        select unit, {weight}, case when copy = 1 and not met then 'loaded' else 'unchanged' end from plain""")
+    _take_sightings(connection, table, key, flags)
+
+
+def _take_sightings(connection: duckdb.DuckDBPyConnection, table: str, key: str, flags: list[str]) -> None:
+    """Note on rows that were here already where else they were seen now, and the least origin."""
+    old, new = ((f"({'not ' + t + '.in_trace, ' if flags else ''}{t}.source_id, {t}.line)") for t in (table, "p"))
+    seen = "".join(f", {flag} = {table}.{flag} or p.{flag}" for flag in flags)
+    more = "".join(f" or (p.{flag} and not {table}.{flag})" for flag in flags)
+    connection.execute(f"""
+        update {table}
+        set source_id = case when {new} < {old} then p.source_id else {table}.source_id end,
+            line = case when {new} < {old} then p.line else {table}.line end{seen}
+        from (select * from plain where copy = 1 and met) p
+        where {table}.{key} = p.{key} and ({new} < {old}{more})""")
+
+
+def _merge_newest(connection: duckdb.DuckDBPyConnection, table: str, key: str) -> None:
+    """Of several versions the one with the later updatedAt stands; ties go by the digest of the record."""
+    run = connection.execute
+    names = ", ".join(columns_of(connection, table))
+    run(f"""
+        create or replace temp table ranked as
+        select *, row_number() over (
+                      partition by {key} order by updated_at desc nulls last, md5(record) desc, source_id, line, unit) as place,
+               count(*) filter (where unit is null) over (partition by {key}) > 0 as met,
+               max(record) filter (where unit is null) over (partition by {key}) as old_record
+        from (select {names}, null::bigint as unit from {table} where {key} in (select {key} from staged_{table})
+              union all select {names}, unit from staged_{table})""")
+    run(f"""
+        insert into statuses
+        select unit, 0, case when place > 1 or record is not distinct from old_record then 'unchanged'
+                             when met then 'updated' else 'loaded' end
+        from ranked where unit is not null""")
+    run(f"delete from {table} where {key} in (select {key} from ranked)")
+    run(f"insert into {table} select {names} from ranked where place = 1")
+
+
+def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:
+    run = connection.execute
+    names = ", ".join(columns_of(connection, "conversations"))
+    run("""
+        insert into statuses
+        select unit, 2, case when row_number() over (partition by conversation_uid order by source_id, line, unit) = 1
+                                  and conversation_uid not in (select conversation_uid from conversations)
+                             then 'loaded' else 'unchanged' end
+        from staged_conversations""")
+    run(f"""
+        create or replace temp table folded as
+        select conversation_uid, min(tenant) as tenant, min(key_space) as key_space,
+               min(conversation_id) as conversation_id, min(source) as source, min(model) as model,
+               min(style) as style, min(started_at) as started_at, max(ended_at) as ended_at,
+               list_sort(list_distinct(flatten(list(offered) filter (where offered is not null)))) as offered,
+               (min((source_id, line)))[1] as source_id, (min((source_id, line)))[2] as line
+        from (select {names} from conversations
+              where conversation_uid in (select conversation_uid from staged_conversations)
+              union all select {names} from staged_conversations)
+        group by conversation_uid""")
+    run("delete from conversations where conversation_uid in (select conversation_uid from folded)")
+    run(f"insert into conversations select {names} from folded")
+
+
+def _merge_messages(connection: duckdb.DuckDBPyConnection) -> None:
+    """A message that is written again, more complete, replaces the earlier one."""
+    run = connection.execute
+    columns = list(columns_of(connection, "messages"))
+    names = ", ".join(columns)
+    content = [name for name in columns if name not in BOOKKEEPING]
+    known = " + ".join(f"({name} is not null)::integer" for name in content)
+    run(f"""
+        create or replace temp table ranked as
+        select *, row_number() over (
+                      partition by conversation_uid, position
+                      order by {known} desc, coalesce(length(text), 0) + coalesce(length(content), 0) desc,
+                               content_hash desc, source_id, line, unit nulls first) as place,
+               row_number() over (
+                      partition by conversation_uid, position, content_hash order by unit nulls first) as copy,
+               row_number() over (partition by conversation_uid, position order by unit nulls first) as arrival
+        from (select {names}, unit, md5(concat_ws(chr(31), {", ".join(f"coalesce({n}::varchar, chr(30))" for n in content)}))
+                     as content_hash
+              from (select {names}, null::bigint as unit from messages
+                    where (conversation_uid, position) in (select (conversation_uid, position) from staged_messages)
+                    union all select {names}, unit from staged_messages))""")
+    run("""
+        insert into statuses
+        select unit, 1, case when copy > 1 then 'unchanged' when arrival > 1 then 'merged' else 'loaded' end
+        from ranked where unit is not null""")
+    run("delete from messages where (conversation_uid, position) in (select (conversation_uid, position) from ranked)")
+    run(f"insert into messages select {names} from ranked where place = 1")
+
+
+def _merge_definitions(connection: duckdb.DuckDBPyConnection) -> None:
+    run = connection.execute
+    run("""
+        insert into statuses
+        select unit, 2, case when row_number() over (partition by digest order by unit) = 1
+                                  and digest not in (select digest from tool_definitions)
+                             then 'loaded' else 'unchanged' end
+        from staged_tool_definitions""")
+    names = ", ".join(columns_of(connection, "tool_definitions"))
+    run(f"""
+        create or replace temp table folded as
+        select digest, min(name) as name, min(description) as description, min(parameters) as parameters,
+               min(effect) as effect, min(server) as server, min(first_at) as first_at, max(last_at) as last_at
+        from (select {names} from tool_definitions where digest in (select digest from staged_tool_definitions)
+              union all select {names} from staged_tool_definitions)
+        group by digest""")
+    run("delete from tool_definitions where digest in (select digest from folded)")
+    run(f"insert into tool_definitions select {names} from folded")
+
+
+def _merge_retractions(connection: duckdb.DuckDBPyConnection) -> None:
+    names = ", ".join(columns_of(connection, "retractions"))
+    connection.execute("""
+        insert into statuses
+        select unit, 0, case when row_number() over (partition by key order by unit) = 1
+                                  and key not in (select key from retractions)
+                             then 'loaded' else 'unchanged' end
+        from staged_retractions""")
+    connection.execute(f"""
+        insert into retractions
+        select {names} from staged_retractions where key not in (select key from retractions)
+        qualify row_number() over (partition by key order by source_id, line) = 1""")
+
+
+def _retract(connection: duckdb.DuckDBPyConnection) -> None:
+    """Take out the journal's labels that another line of the journal takes back."""
+    connection.execute("""
+        delete from feedback where key_space = 'journal' and key in (select retracts from retractions)""")

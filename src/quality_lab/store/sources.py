@@ -1,0 +1,176 @@
+"""The files behind a lab: found, digested, remembered, so that the cache can be made anew from them."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from quality_lab.errors import InputError, OutputError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A file to load, or a path that cannot be one."""
+
+    given: str  # as a report names it
+    path: Path
+    named: bool  # given by name, not found inside a folder
+    problem: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remembered:
+    """A file that was loaded, and how; enough to load it again."""
+
+    path: str  # relative to the home where it lies below it, else absolute
+    digest: str
+    tenant: str
+    options: str  # JSON text
+
+    @property
+    def source_id(self) -> int:
+        """A number of 31 bits that depends on nothing but path, tenant and options."""
+        text = json.dumps([self.path, self.tenant, self.options])
+        return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:4], "big") >> 1
+
+
+def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Found]:
+    """Yield every file that *paths* name: files, folders (all below, sorted), globs; "-" spools standard input."""
+    for given in paths:
+        text = os.fspath(given)
+        if text == "-":
+            yield _spool(home)
+            continue
+        path = Path(text)
+        if path.is_dir():
+            yield from _walk(path)
+        elif path.exists() or path.is_symlink():
+            yield Found(given=text, path=path, named=True, problem=_unfit(path))
+        elif matches := sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []:
+            for match in matches:
+                if Path(match).is_dir():
+                    yield from _walk(Path(match))
+                else:
+                    yield Found(given=match, path=Path(match), named=True, problem=_unfit(Path(match)))
+        else:
+            yield Found(given=text, path=path, named=True, problem="no such file or folder")
+
+
+def _walk(folder: Path) -> Iterator[Found]:
+    seen: set[tuple[int, int]] = set()  # a symlink loop leads to a folder that was met before
+    for root, folders, names in os.walk(folder, followlinks=True):
+        here = os.stat(root)
+        if (here.st_dev, here.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((here.st_dev, here.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(root, name)
+            if not name.startswith("."):
+                yield Found(given=str(path), path=path, named=False, problem=_unfit(path))
+
+
+def _unfit(path: Path) -> str | None:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return error.strerror or str(error)
+    if not stat.S_ISREG(mode):
+        return "wanted a file, came something else (a device, a socket or a pipe)"
+    return None
+
+
+def _spool(home: Path) -> Found:
+    folder = exports_folder(home)
+    draft = folder / f".stdin-{os.getpid()}"
+    digest = hashlib.sha256()
+    try:
+        with draft.open("wb") as spool:
+            while block := sys.stdin.buffer.read(1 << 20):
+                digest.update(block)
+                spool.write(block)
+        path = folder / f"stdin-{digest.hexdigest()[:16]}"
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise OutputError(f"{folder} cannot take standard input: {error.strerror or error}") from error
+    return Found(given="-", path=path, named=True)
+
+
+def exports_folder(home: Path) -> Path:
+    """Return the folder for copies of what was loaded, made where it is not there yet."""
+    folder = home / "data" / "exports"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be made: {error.strerror or error}") from error
+    return folder
+
+
+def keep_copy(path: Path, digest: str, *, home: Path) -> Path:
+    """Return the copy of *path* under the home's data/exports, made if it is not there yet."""
+    copy = exports_folder(home) / f"{digest[:16]}-{path.name}"
+    if not copy.exists():
+        draft = copy.with_name(f".{copy.name}-{os.getpid()}")
+        try:
+            shutil.copyfile(path, draft)
+            draft.replace(copy)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            raise OutputError(f"{copy} cannot be written: {error.strerror or error}") from error
+    return copy
+
+
+def digest_of(path: Path) -> str:
+    """Return the sha256 of the file's bytes in hex. Raises: InputError where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def stored_path(path: Path, *, home: Path) -> str:
+    """Return *path* as the lab remembers it: relative to the home where it lies below it, else absolute."""
+    full, root = path.absolute(), home.absolute()
+    return full.relative_to(root).as_posix() if full.is_relative_to(root) else str(full)
+
+
+def _list_path(home: Path) -> Path:
+    return home / "data" / "sources.json"
+
+
+def write_list(remembered: Iterable[Remembered], *, home: Path) -> None:
+    """Write the list of files beside the database, whole or not at all, so that it outlives the database."""
+    target = _list_path(home)
+    draft = target.with_name(f".sources-{os.getpid()}.json")
+    entries = [
+        {"path": one.path, "digest": one.digest, "tenant": one.tenant, "options": one.options}
+        for one in sorted(remembered, key=lambda one: (one.path, one.tenant, one.options))
+    ]
+    try:
+        draft.write_text(json.dumps(entries, indent=1) + "\n", "utf-8")
+        draft.replace(target)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def read_list(*, home: Path) -> list[Remembered]:
+    """Return the files that `write_list` remembered; none where there is no list."""
+    path = _list_path(home)
+    try:
+        return [Remembered(**entry) for entry in json.loads(path.read_text("utf-8"))]
+    except FileNotFoundError:
+        return []
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} is not the list of files that was written there: {error}") from error
