@@ -1,8 +1,9 @@
 """What every test may ask for, and a last line that says how many tests were left out for want of it.
 
-A test that needs something from outside the checkout carries a marker: `shared` (the golden files in ../shared),
-`browser` (chromium), `spark` (a JDK). Where that is missing the test is skipped, unless QUALITY_LAB_REQUIRE
-names it (`chromium,java,shared`): then it fails, so that CI cannot pass by leaving things out.
+A test that needs something from outside the checkout carries a marker: `shared` (the golden files in
+../shared), `browser` (chromium), `spark` (a JDK). Where that is missing the test is skipped, unless
+QUALITY_LAB_REQUIRE names it (`chromium,java,shared`): then it fails, so that CI cannot pass by leaving
+things out.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of golden files beside the checkout; a file that is missing in it is a failure, not a skip."""
+    """The folder of golden files beside the checkout; a file missing in it is a failure, not a skip."""
     return SHARED
 
 
