@@ -1,4 +1,4 @@
-"""The rules of the house: what belongs together is together, what is said is true, nothing foreign lies about."""
+"""The rules of the house: what belongs together is together, what is said is true, nothing is foreign."""
 
 from __future__ import annotations
 
