@@ -1,0 +1,87 @@
+"""The program and its verbs. A verb is one row here and one module beside this one, read when it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb of the command line."""
+
+    name: str
+    target: str  # module:attribute
+    summary: str  # its line in `quality-lab --help`, which reads no module of a verb
+    group: str
+
+
+IN, ASK, TAKE, CHECK = "Bring data in", "Ask", "Take away and show", "Look after the lab"
+
+VERBS = (
+    Verb("load", "quality_lab.cli.load:load", "Read files into the lab and say what was not understood.", IN),
+    Verb("rejects", "quality_lab.cli.rejects:rejects", "List the lines that could not be read, and why.", IN),
+    Verb("formats", "quality_lab.cli.formats:formats", "List what can be read and how it is recognised.", IN),
+    Verb("sources", "quality_lab.cli.sources:sources", "List the files behind the lab.", IN),
+)
+
+
+class Program(click.Group):
+    """A group whose commands are looked up in `VERBS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order in which people meet them."""
+        return [verb.name for verb in VERBS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a verb, reading its module now; None for an unknown verb."""
+        for verb in VERBS:
+            if verb.name == cmd_name:
+                module, _, attribute = verb.target.partition(":")
+                command = getattr(import_module(module), attribute)
+                assert isinstance(command, click.Command)  # the table above is ours
+                return command
+        return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that *args* name; an unknown one is answered with the nearest."""
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self.list_commands(ctx), ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs in their groups, without reading their modules."""
+        for group in dict.fromkeys(verb.group for verb in VERBS):
+            with formatter.section(group):
+                formatter.write_dl([(verb.name, verb.summary) for verb in VERBS if verb.group == group])
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--home",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Where data/ and reports/ lie. Default: QUALITY_LAB_HOME, else the nearest folder at or above this "
+    "one that has a data/.",
+)
+@click.version_option(package_name="quality-lab", message="%(prog)s %(version)s")
+def program(home: str | None) -> None:
+    """Find out what an agent's tool calls get wrong, how sure that is, and whether a change held.
+
+    \b
+    Start:
+      quality-lab load exports/            read exported traces and labels
+      quality-lab failing-tools            ask
+      quality-lab report quality           one page to show
+
+    \b
+    Completion:
+      eval "$(_QUALITY_LAB_COMPLETE=bash_source quality-lab)"     (zsh_source, fish_source)
+
+    Exit codes: 0 fine, 1 not fine or nothing to judge, 2 wrong usage, 3 input, database or output cannot be
+    used, 4 a service failed, 130 interrupted.
+    """
