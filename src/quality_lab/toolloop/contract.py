@@ -1,4 +1,4 @@
-"""What a tool promises: its name, when to call it, what it takes, what it may change, and how long it may last."""
+"""What a tool promises: its name, when to call it, what it takes, what it may change, how long it may last."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 Effect = Literal["read", "write", "irreversible"]
 Execute = Callable[[dict[str, Any], "ToolContext"], Any]
-Gate = Callable[[dict[str, Any], "ToolContext"], Mapping[str, Any] | None | Awaitable[Mapping[str, Any] | None]]
+Gate = Callable[
+    [dict[str, Any], "ToolContext"], Mapping[str, Any] | None | Awaitable[Mapping[str, Any] | None]
+]
 Permission = str | Callable[["ToolContext"], bool]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -28,12 +30,12 @@ DEFAULT_TIMEOUT_S = 30.0
 
 
 class ToolError(Exception):
-    """Raised by a tool to tell the model what went wrong in words meant for it; any other exception is told too."""
+    """Raised by a tool to tell the model what went wrong, in words meant for it; other exceptions are told too."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
-    """Who is being served and on what state the tools work; handed to every tool, never shown to the model."""
+    """Who is served and on what state the tools work; handed to every tool, never shown to the model."""
 
     tenant: str = "default"
     conversation: str | None = None
@@ -46,12 +48,13 @@ class ToolContext:
 class Tool:
     """Something that a model may call.
 
-    *parameters* is a pydantic model or a JSON Schema of an object. *execute* gets the arguments as a plain dict, the
-    numbers as JSON gave them, and the context; it may be a coroutine function and gives back any JSON value.
-    *gate* is asked right before each run: a dict is the answer "not now" and goes to the model in place of a result.
-    *permission* (a name that must be in the context's permissions, or a rule) decides whether the tool is offered.
-    A synchronous tool runs in a thread of its own so that it can be left behind when *timeout_s* is over, unless it
-    is *inline*: such a tool promises to return at once, and neither thread nor time-out is spent on it.
+    *parameters* is a pydantic model or a JSON Schema of an object. *execute* gets the arguments as a plain
+    dict, the numbers as JSON gave them, and the context; it may be a coroutine function and gives back any
+    JSON value. *gate* is asked right before each run: a dict is the answer "not now" and goes to the model
+    in place of a result. *permission* (a name that must be in the context's permissions, or a rule) decides
+    whether the tool is offered. A synchronous tool runs in a thread of its own so that it can be left
+    behind when *timeout_s* is over, unless it is *inline*: such a tool promises to return at once, and
+    neither thread nor time-out is spent on it.
 
     Raises:
         ToolContractError: the name, the description or the schema is one that no provider takes.
@@ -59,7 +62,9 @@ class Tool:
 
     name: str
     description: str  # what it does and when to call it
-    parameters: type[BaseModel] | Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    parameters: type[BaseModel] | Mapping[str, Any] = field(
+        default_factory=lambda: {"type": "object", "properties": {}}
+    )
     execute: Execute = field(repr=False)
     effect: Effect = "irreversible"  # what is not stated may be anything
     timeout_s: float | None = DEFAULT_TIMEOUT_S  # None: as long as it takes
@@ -71,16 +76,22 @@ class Tool:
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
             raise ToolContractError(
-                f"a tool's name is 1 to 64 of A-Z, a-z, 0-9, _ and -; {self.name[:80]!r} ({len(self.name)} characters) is not"
+                f"a tool's name is 1 to 64 of A-Z a-z 0-9 _ -; {self.name[:80]!r} of {len(self.name)} is not"
             )
         if not self.description.strip():
             raise ToolContractError(f"{self.name} has no description: say what it does and when to call it")
         if self.effect not in ("read", "write", "irreversible"):
-            raise ToolContractError(f"the effect of {self.name} is {self.effect!r}; it is read, write or irreversible")
+            raise ToolContractError(
+                f"the effect of {self.name} is {self.effect!r}; it is read, write or irreversible"
+            )
         if self.timeout_s is not None and not self.timeout_s > 0:
-            raise ToolContractError(f"the time-out of {self.name} is {self.timeout_s!r}; it is seconds above 0, or None")
+            raise ToolContractError(
+                f"the time-out of {self.name} is {self.timeout_s!r}; it is seconds above 0, or None"
+            )
         if self.schema.get("type") != "object":
-            raise ToolContractError(f"the parameters of {self.name} are of type {self.schema.get('type')!r}, not an object")
+            raise ToolContractError(
+                f"the parameters of {self.name} are of type {self.schema.get('type')!r}, not an object"
+            )
         self._validator  # noqa: B018 - compiled here so that a bad schema fails where the tool is written
 
     @cached_property
@@ -129,7 +140,7 @@ class Tool:
         return bool(self.permission(context))
 
     def openai_definition(self, *, strict: bool = False, limits: bool = True) -> dict[str, Any]:
-        """Return the tool as an OpenAI function definition; *limits* False for a compatible server without theirs.
+        """Return the tool as an OpenAI function definition; *limits* False for a server that has none.
 
         Raises:
             ToolContractError: the description is longer than OpenAI takes, or the schema has no strict form.
@@ -140,7 +151,11 @@ class Tool:
                 f"OpenAI takes at most {_LONGEST_DESCRIPTION_OPENAI}"
             )
         parameters = strict_schema(self.schema, where=self.name) if strict else self.schema
-        function: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": parameters}
+        function: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": parameters,
+        }
         if strict:
             function["strict"] = True
         return {"type": "function", "function": function}
@@ -154,7 +169,7 @@ class Tool:
         for name in self.schema.get("properties", {}):
             if not _PROPERTY_ANTHROPIC.match(name):
                 raise ToolContractError(
-                    f"{self.name} has a parameter {name!r}; Anthropic takes 1 to 64 of A-Z, a-z, 0-9, _, . and -"
+                    f"{self.name} has a parameter {name!r}; Anthropic takes 1 to 64 of A-Z a-z 0-9 _ . -"
                 )
         return {"name": self.name, "description": self.description, "input_schema": self.schema}
 
@@ -166,7 +181,7 @@ def tool(**promises: Any) -> Callable[[Execute], Tool]: ...
 
 
 def tool(execute: Execute | None = None, /, **promises: Any) -> Tool | Callable[[Execute], Tool]:
-    """Return the decorated function as a `Tool`: its name and docstring are the tool's unless *promises* say others.
+    """Return the decorated function as a `Tool` with its name and docstring, unless *promises* say others.
 
     >>> @tool(effect="read", inline=True)
     ... def opening_hours(args, context):

@@ -1,4 +1,4 @@
-"""JSON Schemas of tools: written from pydantic models, checked once, and used to judge arguments before anything runs."""
+"""JSON Schemas of tools: written from pydantic models, compiled once, asked before anything runs."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class ToolContractError(InputError):
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of *model* as a model should read it.
 
-    An optional field stays optional (and says nothing of a null default), titles are gone, references are written
-    out where they do not recurse, and an object takes no other keys unless the model says ``extra="allow"``.
+    An optional field stays optional (and says nothing of a null default), titles are gone, references are
+    written out where they do not recurse, and an object takes no other keys unless the model says
+    ``extra="allow"``.
 
     Raises:
         ToolContractError: a field has no form in JSON.
@@ -46,7 +47,9 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     recursive = {name for name in definitions if _reaches(definitions, name, name, set())}
     clean: dict[str, Any] = _clean(schema, definitions, recursive)
     if recursive:
-        clean["$defs"] = {name: _clean(definitions[name], definitions, recursive) for name in sorted(recursive)}
+        clean["$defs"] = {
+            name: _clean(definitions[name], definitions, recursive) for name in sorted(recursive)
+        }
     return clean
 
 
@@ -81,7 +84,9 @@ def _clean(node: Any, definitions: Mapping[str, Any], recursive: set[str]) -> An
         del node["$ref"]
         node = {**definitions[reference], **node}
     node.pop("title", None)
-    node.pop("discriminator", None)  # OpenAPI's hint; its mapping points at definitions that are written out here
+    node.pop(
+        "discriminator", None
+    )  # OpenAPI's hint; its mapping points at definitions that are written out here
     if node.get("default", ...) is None:
         del node["default"]
     if node.get("additionalProperties") is True:
@@ -92,7 +97,7 @@ def _clean(node: Any, definitions: Mapping[str, Any], recursive: set[str]) -> An
 
 
 def _map_subschemas(node: dict[str, Any], change: Any) -> dict[str, Any]:
-    """Return a copy of *node* whose direct subschemas went through *change*; data such as ``enum`` is left alone."""
+    """Return a copy of *node* whose direct subschemas went through *change*; data like ``enum`` is left alone."""
     changed: dict[str, Any] = {}
     for key, value in node.items():
         if key in _SUBSCHEMA_MAPS and isinstance(value, dict):
@@ -120,7 +125,9 @@ def strict_schema(schema: Mapping[str, Any], *, where: str) -> dict[str, Any]:
     node.pop("default", None)
     if node.get("type") == "object" or "properties" in node:
         if node.get("additionalProperties", False) is not False or "properties" not in node:
-            raise ToolContractError(f"{where} cannot be offered as strict: it takes keys that it does not name")
+            raise ToolContractError(
+                f"{where} cannot be offered as strict: it takes keys that it does not name"
+            )
         required = set(node.get("required", ()))
         node["properties"] = {
             name: sub if name in required else _nullable(sub) for name, sub in node["properties"].items()
@@ -162,8 +169,7 @@ def compile_schema(schema: Mapping[str, Any], *, where: str) -> Validator:
     """
     import jsonschema_rs
 
-    # The validator takes str, int, float, bool, None, list and dict only: a copy through the constructor is enough.
-    plain = dict(schema)
+    plain = dict(schema)  # the validator takes nothing but dict and list
     try:
         return jsonschema_rs.validator_for(plain, pattern_options=jsonschema_rs.RegexOptions(), offline=True)
     except (jsonschema_rs.ValidationError, ValueError) as error:

@@ -1,0 +1,232 @@
+"""Models behind one small protocol, and the one that speaks to any server with OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from urllib.parse import urlsplit
+
+from ..errors import ServiceError
+from .record import LoopResult, Message, ModelReply
+from .wire import to_json
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+FailureKind = Literal["connection", "timeout", "status", "malformed", "script"]
+_attempts: contextvars.ContextVar[list[int] | None] = contextvars.ContextVar("attempts", default=None)
+
+
+class ModelError(ServiceError):
+    """A model could not be asked, or what came back is no answer; *result* holds the run up to there."""
+
+    def __init__(
+        self, message: str, *, kind: FailureKind, status: int | None = None, attempts: int = 1
+    ) -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+        self.status = status
+        self.attempts = attempts
+        self.result: LoopResult | None = None
+
+
+class Model(Protocol):
+    """Whatever can answer a conversation."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        ...
+
+    async def complete(
+        self, messages: Sequence[Message], *, tools: Sequence[dict[str, Any]], options: Mapping[str, Any]
+    ) -> ModelReply:
+        """Return the model's answer to *messages*; *tools* are OpenAI function definitions, empty for none.
+
+        Raises:
+            ModelError: there is no answer.
+        """
+        ...
+
+
+class OpenAICompatible:
+    """A model on any server that speaks chat completions, through the openai client over aiohttp.
+
+    *timeout_s* bounds each wait for the server, *deadline_s* a whole answer with all its retries. Rate
+    limits, server errors and broken connections are tried again up to *max_retries* times; a Retry-After of
+    up to two minutes is kept to, one beyond that ends the attempt. Use it as ``async with`` or call
+    `aclose`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str,
+        api_key: str = "none",
+        timeout_s: float = 60.0,
+        deadline_s: float = 300.0,
+        max_retries: int = 2,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.base_url = base_url
+        self.timeout_s = timeout_s
+        self.deadline_s = deadline_s
+        self.max_retries = max_retries
+        self.options = dict(options or {})
+        self._api_key = api_key
+        self._client: AsyncOpenAI | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatible({self.name!r}, base_url={self._where!r})"
+
+    @property
+    def _where(self) -> str:
+        parts = urlsplit(self.base_url)  # without user, password and query: they may be secrets
+        return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        options: Mapping[str, Any] = {},
+    ) -> ModelReply:
+        """Return the server's answer. *options* go into the request as they are, over the model's own.
+
+        Raises:
+            ModelError: no connection, no answer in time, a refusal, or an answer that is none.
+        """
+        import openai
+
+        from .chat import reply_from, request_body
+
+        body = request_body(self.name, messages, tools=tools, options={**self.options, **options})
+        count = [0]
+        _attempts.set(count)
+        try:
+            async with asyncio.timeout(self.deadline_s):
+                answer = await self._connected().post(
+                    "/chat/completions",
+                    cast_to=object,
+                    content=to_bytes(body),
+                    options={"headers": {"Content-Type": "application/json"}},
+                )
+        except TimeoutError:
+            raise self._failure(f"gave no answer within {self.deadline_s:g} s", "timeout", count) from None
+        except openai.APIStatusError as error:
+            said = excerpt(_message_of(error.body) or error.response.text)
+            what = f"refused with {error.status_code}" + (f": {said}" if said else "")
+            raise self._failure(what, "status", count, status=error.status_code) from error
+        except openai.APITimeoutError as error:
+            if _broken(error):
+                raise self._failure(f"broke the connection: {_cause(error)}", "connection", count) from error
+            raise self._failure(f"was silent for {self.timeout_s:g} s", "timeout", count) from error
+        except openai.APIConnectionError as error:
+            raise self._failure(f"could not be reached: {_cause(error)}", "connection", count) from error
+        except (
+            openai.OpenAIError,
+            ValueError,
+        ) as error:  # ValueError: a body that claims to be JSON and is not
+            raise self._failure(f"gave an answer that cannot be read: {error}", "malformed", count) from error
+        try:
+            return reply_from(answer, attempts=max(count[0], 1))
+        except ValueError as error:
+            raise self._failure(f"answered 200 {error}", "malformed", count, status=200) from None
+
+    def _failure(
+        self, what: str, kind: FailureKind, count: list[int], *, status: int | None = None
+    ) -> ModelError:
+        attempts = max(count[0], 1)
+        tried = f" (tried {attempts} times)" if attempts > 1 else ""
+        return ModelError(
+            f"{self.name} at {self._where} {what}{tried}", kind=kind, status=status, attempts=attempts
+        )
+
+    def _connected(self) -> AsyncOpenAI:
+        """Return the client of the running event loop: connections do not outlive the loop they are made in."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client, self._loop = self._connect(), loop
+        return self._client
+
+    def _connect(self) -> AsyncOpenAI:
+        import openai
+
+        try:
+            http = openai.DefaultAioHttpClient(timeout=self.timeout_s)
+        except RuntimeError:  # aiohttp is not installed: the same, slower
+            http = openai.DefaultAsyncHttpxClient(timeout=self.timeout_s)
+        http.event_hooks = {"request": [_count_attempt]}
+        return openai.AsyncOpenAI(
+            api_key=self._api_key,
+            base_url=self.base_url,
+            timeout=self.timeout_s,
+            max_retries=self.max_retries,
+            http_client=http,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._client is not None and self._loop is asyncio.get_running_loop():
+            await self._client.close()
+        self._client = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+async def _count_attempt(_request: object) -> None:
+    count = _attempts.get()
+    if count is not None:
+        count[0] += 1
+
+
+def to_bytes(body: Mapping[str, Any]) -> bytes:
+    """Return *body* as JSON in UTF-8."""
+    return to_json(body).encode()
+
+
+def excerpt(text: str | None, *, longest: int = 240) -> str:
+    """Return the beginning of *text* on one line."""
+    line = " ".join((text or "").split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _message_of(body: object) -> str | None:
+    if isinstance(body, dict):
+        error = body.get("error", body)
+        said = error.get("message") if isinstance(error, dict) else error
+        return said if isinstance(said, str) else None
+    return None
+
+
+def _broken(error: BaseException) -> bool:
+    """Return whether what the transport calls a time-out was a connection that the server closed."""
+    origin: BaseException | None = error
+    while origin is not None:
+        if type(origin).__name__ in (
+            "ServerDisconnectedError",
+            "ClientOSError",
+            "ClientConnectionResetError",
+        ):
+            return True
+        origin = origin.__cause__
+    return False
+
+
+def _cause(error: BaseException) -> str:
+    origin = error
+    while origin.__cause__ is not None:
+        origin = origin.__cause__
+    return excerpt(str(origin) or type(origin).__name__)
