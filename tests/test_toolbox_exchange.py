@@ -1,4 +1,4 @@
-"""The exchange stand-in: quotes in exact decimals, the stage machine, and every result shape of production."""
+"""The exchange stand-in: quotes in exact decimals, the stage machine, every result shape of production."""
 
 from __future__ import annotations
 
@@ -740,7 +740,8 @@ def test_whatever_is_called_the_desk_keeps_its_rules_and_tells_the_same_story_tw
     assert sum(order["status"] == "awaiting_payment" for order in state["orders"]) <= 1
     for order in desk.orders:
         assert order.status != "paid" or order.paid_by is None or order.paid_by in desk.chain
-        assert order.quote.amount_from > 0 and order.quote.amount_to_thb > 0
+        assert order.quote.amount_from > 0
+        assert order.quote.amount_to_thb > 0
 
 
 def test_another_seed_issues_other_addresses_and_the_same_seed_the_same():

@@ -1,1 +1,1 @@
-"""Ready tools: stand-ins that keep their world in memory, tools over HTTP, and the catalogues they come from."""
+"""Ready tools: stand-ins with their world in memory, tools over HTTP, and the catalogues they come from."""

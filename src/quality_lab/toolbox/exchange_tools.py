@@ -55,7 +55,7 @@ _TOOLS: tuple[tuple[str, str, Shape, Effect, Work], ...] = (
     (
         "compute_exchange_quote",
         "Computes what an amount comes to in Thai baht. Call it whenever the client names an amount or asks"
-        " for a rate; never work it out yourself. A quote that differs from the active order cancels that order.",
+        " for a rate; never work it out yourself. A quote unlike the active order cancels that order.",
         arguments(_AMOUNT),
         "write",
         quote_amount,
