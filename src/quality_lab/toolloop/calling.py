@@ -64,10 +64,12 @@ def check_call(
             fault = ("invalid_json", f"the arguments of {requested.tool_name} are no valid JSON: {error}")
     if tool is None:
         fault = ("unknown_tool", f"unknown tool: {requested.tool_name}")
-    elif fault is None and not isinstance(arguments, dict):
+    else:
+        arguments = tool.without_nulls(arguments)
+    if fault is None and not isinstance(arguments, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(arguments), "a plain value")
-        fault = ("invalid_arguments", f"the arguments of {tool.name} are {kind}, not an object")
-    elif fault is None and (problems := tool.problems(arguments)):
+        fault = ("invalid_arguments", f"the arguments of {requested.tool_name} are {kind}, not an object")
+    elif fault is None and tool is not None and (problems := tool.problems(arguments)):
         fault = ("invalid_arguments", f"the arguments of {tool.name} are not valid: {'; '.join(problems)}")
     return PendingCall(
         requested=requested,

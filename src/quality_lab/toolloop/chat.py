@@ -26,7 +26,8 @@ def request_body(
 def on_the_wire(message: Message) -> Message:
     """Return *message* as servers take it.
 
-    Some fail on a null text beside calls, or on arguments that are no object. The loop's own list keeps the message as the model wrote it.
+    Some fail on a null text beside calls, or on arguments that are no object. The loop's own list keeps the
+    message as the model wrote it.
     """
     calls = message.get("tool_calls")
     if not calls:

@@ -1,16 +1,17 @@
-"""What a tool promises: its name, when to call it, what it takes, what it may change, how long it may last."""
+"""What a tool promises: its name, when to call it, what it takes, what it changes, how long it lasts."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .schema import ToolContractError, compile_schema, problems_of, schema_of, strict_schema
+from quality_lab.json_text import canonical
+
+from .schema import ToolContractError, compile_schema, problems_of, schema_of, strict_schema, without_nulls
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -30,7 +31,7 @@ DEFAULT_TIMEOUT_S = 30.0
 
 
 class ToolError(Exception):
-    """Raised by a tool to tell the model what went wrong, in words meant for it; other exceptions are told too."""
+    """Raised by a tool to tell the model in its own words what went wrong; other exceptions are told too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,7 @@ class Tool:
     permission: Permission | None = None
     server: str | None = None  # where it came from: an MCP server, a catalogue
     inline: bool = False
+    strict: bool = False  # offered in OpenAI's strict form; a null there may mean "left out"
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -105,8 +107,7 @@ class Tool:
     def digest(self) -> str:
         """``sha256:`` and the digest of name, description and schema: what the model saw."""
         seen = {"name": self.name, "description": self.description, "schema": self.schema}
-        text = json.dumps(seen, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+        return "sha256:" + hashlib.sha256(canonical(seen).encode()).hexdigest()
 
     @cached_property
     def _validator(self) -> Validator:
@@ -139,8 +140,14 @@ class Tool:
             return self.permission in context.permissions
         return bool(self.permission(context))
 
-    def openai_definition(self, *, strict: bool = False, limits: bool = True) -> dict[str, Any]:
-        """Return the tool as an OpenAI function definition; *limits* False for a server that has none.
+    def without_nulls(self, arguments: Any) -> Any:
+        """Return *arguments* as meant: without the nulls by which the strict form leaves things out."""
+        return without_nulls(arguments, self.schema) if self.strict else arguments
+
+    def openai_definition(self, *, strict: bool | None = None, limits: bool = True) -> dict[str, Any]:
+        """Return the tool as an OpenAI function definition, in the strict form where it or *strict* says so.
+
+        *limits* False is for a compatible server that does not have OpenAI's.
 
         Raises:
             ToolContractError: the description is longer than OpenAI takes, or the schema has no strict form.
@@ -150,6 +157,7 @@ class Tool:
                 f"the description of {self.name} has {len(self.description)} characters; "
                 f"OpenAI takes at most {_LONGEST_DESCRIPTION_OPENAI}"
             )
+        strict = self.strict if strict is None else strict
         parameters = strict_schema(self.schema, where=self.name) if strict else self.schema
         function: dict[str, Any] = {
             "name": self.name,

@@ -149,7 +149,7 @@ class OpenAICompatible:
         )
 
     def _connected(self) -> AsyncOpenAI:
-        """Return the client of the running event loop: connections do not outlive the loop they are made in."""
+        """Return the client of the running event loop: connections do not outlive their loop."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             self._client, self._loop = self._connect(), loop

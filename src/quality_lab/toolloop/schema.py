@@ -93,11 +93,15 @@ def _clean(node: Any, definitions: Mapping[str, Any], recursive: set[str]) -> An
         node["additionalProperties"] = {}
     elif node.get("type") == "object" and "properties" in node:
         node.setdefault("additionalProperties", False)
+    if "prefixItems" in node and node.get("maxItems") == len(node["prefixItems"]):
+        node.setdefault(
+            "items", False
+        )  # says of a tuple what maxItems says, for readers that know one of them
     return _map_subschemas(node, lambda sub: _clean(sub, definitions, recursive))
 
 
 def _map_subschemas(node: dict[str, Any], change: Any) -> dict[str, Any]:
-    """Return a copy of *node* whose direct subschemas went through *change*; data like ``enum`` is left alone."""
+    """Return a copy of *node* with its direct subschemas changed; data such as ``enum`` is left alone."""
     changed: dict[str, Any] = {}
     for key, value in node.items():
         if key in _SUBSCHEMA_MAPS and isinstance(value, dict):
@@ -157,6 +161,32 @@ def accepts_null(schema: Any) -> bool:
         return schema["const"] is None
     options = schema.get("anyOf") or schema.get("oneOf")
     return any(accepts_null(option) for option in options) if options else "$ref" not in schema
+
+
+def without_nulls(value: Any, schema: Any) -> Any:
+    """Return *value* without the nulls that stand, in the strict form, for what was left out."""
+    if not isinstance(schema, dict):
+        return value
+    if isinstance(value, list):
+        return [without_nulls(each, schema.get("items")) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "properties" not in schema:
+        named = [
+            option for option in schema.get("anyOf") or schema.get("oneOf") or () if _names(option, value)
+        ]
+        return without_nulls(value, named[0]) if len(named) == 1 else value
+    required = set(schema.get("required", ()))
+    properties = schema["properties"]
+    return {
+        name: without_nulls(each, properties.get(name))
+        for name, each in value.items()
+        if each is not None or name in required or accepts_null(properties.get(name, True))
+    }
+
+
+def _names(schema: Any, value: dict[str, Any]) -> bool:
+    return isinstance(schema, dict) and set(value) <= set(schema.get("properties", ()))
 
 
 def compile_schema(schema: Mapping[str, Any], *, where: str) -> Validator:
