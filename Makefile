@@ -9,7 +9,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := .demo
 
-MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
@@ -26,8 +25,8 @@ help:  ## Say what can be made
 report: $(VENV)/.ready-to-run  ## Build the demo's quality report; the last line is the path of its HTML
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/data
 	@$(BIN)/quality-lab --home $(DEMO) load data/demo >&2
-	@folder=$$($(BIN)/quality-lab --home $(DEMO) report quality | tail -n 1) && \
-	  test -f "$$folder/report.html" && printf '%s\n' "$$folder/report.html"
+	@folder=$$($(BIN)/quality-lab --home $(DEMO) report quality) && \
+	  ls "$$(printf '%s\n' "$$folder" | tail -n 1)/report.html"
 
 test: $(VENV)/.ready-to-test  ## Prove the house: tests, doctests, notebooks, types, style, floors
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $(ARGS)
