@@ -86,31 +86,30 @@ def test_mypy_finds_nothing_in_src():
 # ---- what belongs together ----
 
 
-def questions() -> dict[str, ast.FunctionDef]:
-    """Return the public functions of `metrics` that put a question to a store, by name."""
+METRICS = PACKAGE / "metrics"
+
+
+def questions(folder: Path) -> dict[str, ast.FunctionDef]:
+    """Return the public functions of the modules in *folder* that put a question to a store, by name."""
     found = {}
-    for module in sorted((PACKAGE / "metrics").rglob("*.py")):
+    for module in sorted(folder.glob("*.py")):
         for node in ast.parse(module.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 first = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)][:1]
-                if first == ["store"]:
+                if first == ["store"] and node.name != "put":
                     found[node.name] = node
     return found
 
 
-def test_every_query_has_a_function_and_every_function_a_query():
-    queries = {path.stem for path in (PACKAGE / "metrics").rglob("*.sql")}
-    functions = questions()
-    made_of_others = {
-        name
+@pytest.mark.parametrize("folder", [METRICS, METRICS / "signs"], ids=lambda folder: folder.name)
+def test_every_query_has_a_function_and_every_function_a_query(folder):
+    queries = {path.stem for path in folder.glob("*.sql")}
+    functions = questions(folder)
+    asked_by = {
+        name: {ast.unparse(called.func) for called in ast.walk(node) if isinstance(called, ast.Call)}
         for name, node in functions.items()
-        if {
-            called.func.id
-            for called in ast.walk(node)
-            if isinstance(called, ast.Call) and isinstance(called.func, ast.Name)
-        }
-        & set(functions)
     }
+    made_of_others = {name for name, called in asked_by.items() if called & (set(functions) - {name})}
 
     assert queries
     assert queries - set(functions) == set(), "queries that no function of their name asks"
@@ -118,10 +117,22 @@ def test_every_query_has_a_function_and_every_function_a_query():
 
 
 def test_a_query_says_first_what_one_row_of_it_is():
-    queries = sorted((PACKAGE / "metrics").rglob("*.sql"))
+    queries = sorted(METRICS.rglob("*.sql"))
 
     assert queries
     assert [shown(path) for path in queries if not path.read_text(encoding="utf-8").startswith("-- ")] == []
+
+
+def test_every_step_is_taken_by_a_query_and_every_step_taken_is_there():
+    written = {path.stem for path in (METRICS / "steps").glob("*.sql")}
+    heads = [
+        re.search(r"^-- steps: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for path in METRICS.rglob("*.sql")
+    ]
+    taken = {step.strip() for head in heads if head for step in head[1].split(",")}
+
+    assert taken
+    assert taken ^ written == set()
 
 
 def test_every_column_of_the_schema_has_a_comment():
