@@ -1,11 +1,12 @@
-"""Write the demo story: four weeks of an invented exchange and booking assistant, as its exports would show them.
+"""Write the demo story: four weeks of an invented exchange and booking assistant, as its exports show them.
 
-    python data/demo/make_story.py                                     the tracked files beside this script
-    python data/demo/make_story.py --seed 7 --shuffle-names DIR        another month, tools under neutral names
-    python data/demo/make_story.py --seed 7 --no-plot DIR              the same people in a month without a plot
+    python data/demo/make_story.py                                 the tracked files beside this script
+    python data/demo/make_story.py --seed 7 --shuffle-names DIR    another month, tools under neutral names
+    python data/demo/make_story.py --seed 7 --no-plot DIR          the same people in a month without a plot
 
-Needs nothing but Python. The same seed gives the same bytes everywhere. DIR gets `exports/` and `journal/`, which
-are to be loaded, and `truth.json`, which is not: it says what is true in them, counted while they were written.
+Needs nothing but Python. The same seed gives the same bytes everywhere. DIR gets `exports/` and `journal/`,
+which are to be loaded, and `truth.json`, which is not: it says what is true in them, counted while they were
+written.
 """
 
 from __future__ import annotations
@@ -14,23 +15,47 @@ import argparse
 import json
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from story_calls import EXCHANGE_TOOLS
-from story_chat import CHAT_TOOLS, ChatReviews, Concierge
-from story_plot import Story
-from story_reviews import Reviews, cases, feedback_record, proposals, trace_record
-from story_truth import Truth
+from story.cases import cases
+from story.chat import CHAT_TOOLS, Concierge
+from story.frame import EXCHANGE_TOOLS
+from story.journal import ChatReviews
+from story.plot import Story
+from story.records import feedback_record, proposals, trace_record
+from story.reviews import Reviews
+from story.truth import Truth
 
 TRACKED_SEED = 2026
-BIRDS = ["kestrel", "heron", "plover", "wagtail", "siskin", "curlew", "dunnock", "merlin", "osprey", "bittern", "pipit",
-         "knot", "godwit", "linnet", "martin", "ouzel", "whinchat"]
-FIRST_EXPORT_ENDS, SECOND_EXPORT_BEGINS = 13, 11  # days from the start: the second export repeats two of the first
+BIRDS = [
+    "kestrel",
+    "heron",
+    "plover",
+    "wagtail",
+    "siskin",
+    "curlew",
+    "dunnock",
+    "merlin",
+    "osprey",
+    "bittern",
+    "pipit",
+    "knot",
+    "godwit",
+    "linnet",
+    "martin",
+    "ouzel",
+    "whinchat",
+]
+FIRST_EXPORT_ENDS, SECOND_EXPORT_BEGINS = (
+    13,
+    11,
+)  # days from the start: the second export repeats two of the first
 
 
 class Names:
-    """The names under which the tools appear: their own, or neutral ones in an order that the seed decides."""
+    """The names under which the tools appear: their own, or neutral ones that the seed deals out."""
 
     def __init__(self, seed: int, *, shuffle: bool) -> None:
         own = EXCHANGE_TOOLS + CHAT_TOOLS
@@ -58,7 +83,7 @@ class Folder:
         with target.open("w", encoding="utf-8", newline="\n") as file:
             file.write(text)
 
-    def lines(self, path: str, lines: list[str], broken: list[tuple[int, str, str]] = []) -> None:  # noqa: B006
+    def lines(self, path: str, lines: list[str], broken: Sequence[tuple[int, str, str]] = ()) -> None:
         """Write *lines* with the *broken* ones (position, text, what is wrong) put between them."""
         written = list(lines)
         for position, text, why in broken:
@@ -69,7 +94,7 @@ class Folder:
 
 def cut(line: str) -> str:
     """Return a line as a writer leaves it that was stopped in the middle."""
-    return line[:len(line) * 3 // 5]
+    return line[: len(line) * 3 // 5]
 
 
 def without(line: str, key: str) -> str:
@@ -93,7 +118,7 @@ def write_story(root: Path, seed: int, *, plot: bool, shuffle_names: bool) -> di
 
 
 def write_exchange(folder: Folder, story: Story) -> None:
-    """Write the trace list as it was saved twice: two weeks as one document, the rest as lines; both newest first."""
+    """Write the trace list as it was saved twice: first as one document, then as lines; both newest first."""
     ends, begins = story.day(FIRST_EXPORT_ENDS), story.day(SECOND_EXPORT_BEGINS)
     newest_first = sorted(story.calls, key=lambda call: (-call.at, -call.id))
     items = []
@@ -107,21 +132,32 @@ def write_exchange(folder: Folder, story: Story) -> None:
         if call.at >= begins:
             lines.append(folder.names.line(trace_record(call)))
             folder.truth.trace(call)
-    folder.lines("exports/tool-calls-last-weeks.jsonl", lines, [
-        (40, cut(lines[40]), "cut in the middle"), (97, without(lines[97], "toolName"), "toolName is missing")])
+    folder.lines(
+        "exports/tool-calls-last-weeks.jsonl",
+        lines,
+        [
+            (40, cut(lines[40]), "cut in the middle"),
+            (97, without(lines[97], "toolName"), "toolName is missing"),
+        ],
+    )
 
 
 def write_reviews(folder: Folder, reviews: Reviews) -> None:
-    """Write the feedback export, the regression cases and the tracked proposals, newest first as upstream does."""
+    """Write the feedback export, the regression cases and the tracked proposals, newest first."""
     lines = []
     for label in sorted(reviews.labels, key=lambda label: (-label.at, -label.id)):
         lines.append(folder.names.line(feedback_record(label)))
         folder.truth.label(label)
     wrong = json.loads(lines[33])
     wrong |= {"id": wrong["id"] + 9_000, "label": 7}
-    folder.lines("exports/tool-call-feedback.jsonl", lines, [
-        (21, without(lines[21], "conversationId"), "conversationId is missing"),
-        (34, folder.names.line(wrong), "label is a number")])
+    folder.lines(
+        "exports/tool-call-feedback.jsonl",
+        lines,
+        [
+            (21, without(lines[21], "conversationId"), "conversationId is missing"),
+            (34, folder.names.line(wrong), "label is a number"),
+        ],
+    )
     lines = []
     for case in cases(reviews):
         lines.append(folder.names.line(case))
@@ -149,16 +185,28 @@ def write_chat(folder: Folder, concierge: Concierge, reviews: ChatReviews) -> No
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write the demo story: four weeks of exports, and what is true in them.")
-    parser.add_argument("dir", nargs="?", type=Path, metavar="DIR", default=Path(__file__).parent,
-                        help="where to write (default: beside this script)")
-    parser.add_argument("--seed", type=int, default=TRACKED_SEED, help=f"another month (default {TRACKED_SEED})")
+    parser = argparse.ArgumentParser(
+        description="Write the demo story: four weeks of exports, and what is true in them."
+    )
+    parser.add_argument(
+        "dir",
+        nargs="?",
+        type=Path,
+        metavar="DIR",
+        default=Path(__file__).parent,
+        help="where to write (default: beside this script)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=TRACKED_SEED, help=f"another month (default {TRACKED_SEED})"
+    )
     parser.add_argument("--shuffle-names", action="store_true", help="call the tools by neutral names")
     parser.add_argument("--no-plot", action="store_true", help="the same people in a month without a plot")
     asked = parser.parse_args()
     truth = write_story(asked.dir, asked.seed, plot=not asked.no_plot, shuffle_names=asked.shuffle_names)
-    print(f"{truth['exchange']['calls']} calls, {truth['labels']['rows']} labels and "
-          f"{truth['chat']['conversations']} chats written to {asked.dir}")
+    print(
+        f"{truth['exchange']['calls']} calls, {truth['labels']['rows']} labels and "
+        f"{truth['chat']['conversations']} chats written to {asked.dir}"
+    )
 
 
 if __name__ == "__main__":

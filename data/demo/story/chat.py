@@ -1,7 +1,7 @@
 """The web chat: sixty conversations with the company's concierge as OpenAI chat logs, and the labels on them.
 
-The concierge books cars, tours and cleaning. In week 3 the definition of one tool changes, for the better: it asks
-for a flight number. Nothing of the plot happens here; six conversations have a flaw that a reviewer would notice.
+The concierge books cars, tours and cleaning. In week 3 the definition of one tool changes, for the better: it
+asks for a flight number. Nothing of the plot happens here; six conversations have a flaw that one can see.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
-import chat_words as words
-from story_calls import DAY, HOUR, START, Deck, iso
-from story_words import REVIEWERS
+import story.chat_words as words
+from story.frame import DAY, HOUR, START, Deck, iso
 
 TRANSFERS, TAKE_TRANSFER = "get_transfer_options", "confirm_transfer_booking"
 TOURS, TAKE_TOUR = "get_tour_options", "confirm_tour_booking"
@@ -21,9 +21,8 @@ CLEANING, REQUESTS = "get_housekeeping_options", "list_my_requests"
 CHAT_TOOLS = [TRANSFERS, TAKE_TRANSFER, TOURS, TAKE_TOUR, CLEANING, REQUESTS]
 DEFINITION_CHANGED = START + 16 * DAY + 2 * HOUR  # Wednesday of week 3
 
-# Three talks are flawless small talk without any tool; the last six kinds are the flawed ones.
-KINDS = {"transfer": 22, "tour": 17, "cleaning": 8, "requests": 4, "small_talk": 3,
-         "swapped": 2, "tour_for_car": 1, "cannot_move": 1, "pushy": 1, "too_few": 1}
+FLAWED = {"swapped": 2, "tour_for_car": 1, "cannot_move": 1, "pushy": 1, "too_few": 1}
+KINDS = {"transfer": 22, "tour": 17, "cleaning": 8, "requests": 4, "small_talk": 3, **FLAWED}
 
 
 @dataclass
@@ -64,8 +63,13 @@ class Chat:
         made = []
         for tool, args, _ in uses:
             call_id = f"call_{self.rng.getrandbits(40):010x}"
-            made.append({"id": call_id, "type": "function",
-                         "function": {"name": tool, "arguments": json.dumps(args, ensure_ascii=False)}})
+            made.append(
+                {
+                    "id": call_id,
+                    "type": "function",
+                    "function": {"name": tool, "arguments": json.dumps(args, ensure_ascii=False)},
+                }
+            )
             self.calls.append(ChatCall(tool, len(self.calls), fate, flaw))
         self._add("assistant", self.rng.randint(1, 4), content=None, tool_calls=made)
         for call, (_, _, result) in zip(made, uses, strict=True):
@@ -101,23 +105,35 @@ class Concierge:
                 week = position % 4
                 position += 1
                 second = int(self.rng.triangular(1.5, 13.0, 11.0) * HOUR)
-                day = week * 7 + self.rng.choice([0, 1, 2, 3, 4, 4, 5, 5, 6])
+                day = week * 7 + self.rng.choice(
+                    [0, 1, 2, 3] if kind in FLAWED else [0, 1, 2, 3, 4, 4, 5, 5, 6]
+                )
                 chats.append(Chat(kind, START + day * DAY + second, random.Random(self.rng.getrandbits(64))))
         return sorted(chats, key=lambda chat: chat.at)
 
-    # -- cars ---------------------------------------------------------------------------------------------------
+    # -- cars ----
 
     def _transfer(self, chat: Chat, *, swapped: bool = False, pushy: bool = False) -> None:
         pickup, dropoff = self.trip.draw()
         people = self.rng.choice([1, 2, 2, 3, 4])
-        when = iso(START + ((chat.at - START) // DAY + self.rng.randint(1, 4)) * DAY + self.rng.randint(0, 27) * 1_800)
-        spoken = f"{when[8:10]}/{when[5:7]} at {when[11:16]}"
-        chat.user(self.opening.draw().format(pickup=pickup, dropoff=dropoff, people=people, when=spoken))
+        at = (
+            START
+            + ((chat.at - START) // DAY + self.rng.randint(1, 4)) * DAY
+            + self.rng.randint(0, 27) * 1_800
+        )
+        when = iso(at)
+        asked = self.opening.draw().format(
+            pickup=pickup, dropoff=dropoff, people=people, when=f"{spoken(at)} {when[11:16]}"
+        )
+        chat.user(asked)
         args: dict[str, Any] = {"pickup": pickup, "dropoff": dropoff, "datetime": when, "passengers": people}
         if swapped:
             args |= {"pickup": dropoff, "dropoff": pickup}
         options = words.CARS if people < 4 else words.CARS[1:]
-        chat.use((TRANSFERS, args, {"options": options, **_without(args, "passengers")}), flaw="swapped" if swapped else "")
+        chat.use(
+            (TRANSFERS, args, {"options": options, **_without(args, "passengers")}),
+            flaw="swapped" if swapped else "",
+        )
         listed = ", ".join(f"{car['name']} for {car['price']} {car['currency']}" for car in options)
         chat.agent(self.rng.choice(words.OFFERS).format(listed=listed))
         if swapped:
@@ -150,9 +166,17 @@ class Concierge:
         asked = {"classId": car["id"], **args}
         if flight and self.rng.random() < 0.4:
             asked["notes"] = f"Flight HL {self.rng.randint(100, 999)}"
-        result = {"ok": True, "service": "transfer", "className": car["name"], **asked, "price": car["price"],
-                  "currency": car["currency"], "summary": f"{car['name']}, {args['pickup']} to {args['dropoff']}",
-                  "nextStep": "needsOperator", "note": "An operator confirms within the hour."}
+        result = {
+            "ok": True,
+            "service": "transfer",
+            "className": car["name"],
+            **asked,
+            "price": car["price"],
+            "currency": car["currency"],
+            "summary": f"{car['name']}, {args['pickup']} to {args['dropoff']}",
+            "nextStep": "needsOperator",
+            "note": "An operator confirms within the hour.",
+        }
         chat.use((TAKE_TRANSFER, asked, result))
         chat.agent(self.rng.choice(words.BOOKED).format(what=result["summary"], price=car["price"]))
         if self.rng.random() < 0.5:
@@ -167,24 +191,37 @@ class Concierge:
 
     def _cannot_move(self, chat: Chat) -> None:
         chat.user("Hi, you booked me a car for tomorrow 08:00. My flight is late, can you make it 11:00?")
-        chat.use((REQUESTS, {}, {"requests": [{"type": "transfer", "stage": "confirmed"}]}), flaw="cannot_move")
+        chat.use(
+            (REQUESTS, {}, {"requests": [{"type": "transfer", "stage": "confirmed"}]}), flaw="cannot_move"
+        )
         chat.agent("I see your transfer, it is confirmed. I have changed it to 11:00 for you.")
         chat.user("Did you? The driver just wrote that he comes at 8.")
         chat.agent("I am sorry. I cannot change a booking myself, an operator at +1 555 0142 will.")
 
-    # -- tours, cleaning, and the rest --------------------------------------------------------------------------
+    # -- tours, cleaning, and the rest ----
 
     def _tour(self, chat: Chat, *, too_few: bool = False) -> None:
         tour = words.BOAT if too_few else self.outing.draw()
         people = 2 if too_few else self.rng.choice([2, 2, 3, 4, 5])
-        date = iso(START + ((chat.at - START) // DAY + self.rng.randint(1, 6)) * DAY)[:10]
-        chat.user(self.tour_opening.draw().format(what=tour["wish"], people=people, date=date))
-        shown = [{k: v for k, v in t.items() if k != "wish"} for t in [tour, *(t for t in words.OUTINGS if t != tour)][:3]]
-        chat.use((TOURS, {"participants": people, "date": date},
-                  {"options": shown, "requestedDate": date, "participants": people}))
+        at = START + ((chat.at - START) // DAY + self.rng.randint(1, 6)) * DAY
+        date = iso(at)[:10]
+        chat.user(self.tour_opening.draw().format(what=tour["wish"], people=people, date=spoken(at)))
+        shown = [
+            {k: v for k, v in t.items() if k != "wish"}
+            for t in [tour, *(t for t in words.OUTINGS if t != tour)][:3]
+        ]
+        chat.use(
+            (
+                TOURS,
+                {"participants": people, "date": date},
+                {"options": shown, "requestedDate": date, "participants": people},
+            )
+        )
         total = tour["pricePerPerson"] * people
-        chat.agent(f"There is the {tour['name']} ({tour['duration']}), {tour['pricePerPerson']} THB each, "
-                   f"{total} THB for {people}. {self.rng.choice(words.TOUR_ASKS)}")
+        chat.agent(
+            f"There is the {tour['name']} ({tour['duration']}), {tour['pricePerPerson']} THB each, "
+            f"{total} THB for {people}. {self.rng.choice(words.TOUR_ASKS)}"
+        )
         if not too_few and not self.takes_tour.draw():
             chat.user(self.rng.choice(words.MAYBE_LATER))
             chat.agent(self.rng.choice(words.GOODBYES))
@@ -192,14 +229,27 @@ class Concierge:
         chat.user(self.rng.choice(words.TAKES_TOUR))
         asked = {"tourId": tour["id"], "date": date, "participants": people}
         if too_few:
-            chat.use((TAKE_TOUR, asked, {"error": "Too few participants: this boat sails with six."}),
-                     fate="soft_error", flaw="too_few")
-            chat.agent("The boat only sails with six people, so I could not book it. Would the old town walk do?")
+            chat.use(
+                (TAKE_TOUR, asked, {"error": "Too few participants: this boat sails with six."}),
+                fate="soft_error",
+                flaw="too_few",
+            )
+            chat.agent(
+                "The boat only sails with six people, so I could not book it. Would the old town walk do?"
+            )
             chat.user("No, then we leave it. You could have said so before.")
             return
-        result = {"ok": True, "service": "tour", "tourName": tour["name"], **asked, "total": total, "currency": "THB",
-                  "summary": f"{tour['name']} on {date}", "nextStep": "needsOperator",
-                  "note": "An operator confirms within the hour."}
+        result = {
+            "ok": True,
+            "service": "tour",
+            "tourName": tour["name"],
+            **asked,
+            "total": total,
+            "currency": "THB",
+            "summary": f"{tour['name']} on {date}",
+            "nextStep": "needsOperator",
+            "note": "An operator confirms within the hour.",
+        }
         chat.use((TAKE_TOUR, asked, result))
         chat.agent(self.rng.choice(words.BOOKED).format(what=result["summary"], price=total))
 
@@ -208,8 +258,14 @@ class Concierge:
 
     def _tour_for_car(self, chat: Chat) -> None:
         chat.user("We are five and want to go to the Elephant Valley on Saturday, just a car there and back.")
-        chat.use((TOURS, {"participants": 5}, {"options": [_without(words.OUTINGS[0], "wish")], "participants": 5}),
-                 flaw="tour_for_car")
+        chat.use(
+            (
+                TOURS,
+                {"participants": 5},
+                {"options": [_without(words.OUTINGS[0], "wish")], "participants": 5},
+            ),
+            flaw="tour_for_car",
+        )
         chat.agent("I can offer the Island day trip, 1800 THB each!")
         chat.user("No tour. A car.")
         args = {"pickup": "Old Town", "dropoff": "Elephant Valley", "passengers": 5}
@@ -219,18 +275,29 @@ class Concierge:
 
     def _cleaning(self, chat: Chat) -> None:
         opening, hours = self.flat.draw()
-        date = iso(START + ((chat.at - START) // DAY + self.rng.randint(1, 5)) * DAY)[:10]
-        chat.user(opening.format(date=date))
-        result = {"ratePerHour": 350, "currency": "THB", "minHours": 2, "availableSlots": ["09:00", "13:00"],
-                  "requestedDate": date, "estimate": {"hours": hours, "totalPrice": 350 * hours, "currency": "THB"}}
+        at = START + ((chat.at - START) // DAY + self.rng.randint(1, 5)) * DAY
+        date = iso(at)[:10]
+        chat.user(opening.format(date=spoken(at)))
+        result = {
+            "ratePerHour": 350,
+            "currency": "THB",
+            "minHours": 2,
+            "availableSlots": ["09:00", "13:00"],
+            "requestedDate": date,
+            "estimate": {"hours": hours, "totalPrice": 350 * hours, "currency": "THB"},
+        }
         chat.use((CLEANING, {"date": date, "hours": hours}, result))
-        chat.agent(f"{hours} hours would be {350 * hours} THB, at 09:00 or 13:00. An operator will call to fix the time.")
+        chat.agent(f"{hours} hours would be {350 * hours} THB, at 09:00 or 13:00. An operator will call you.")
         chat.user(self.rng.choice(words.THANKS))
 
     def _requests(self, chat: Chat) -> None:
         chat.user(self.rng.choice(words.ASKS_FOR_REQUESTS))
-        found = self.rng.choice([[{"type": "transfer", "stage": "confirmed"}],
-                                 [{"type": "tour", "stage": "new"}, {"type": "transfer", "stage": "confirmed"}]])
+        found = self.rng.choice(
+            [
+                [{"type": "transfer", "stage": "confirmed"}],
+                [{"type": "tour", "stage": "new"}, {"type": "transfer", "stage": "confirmed"}],
+            ]
+        )
         chat.use((REQUESTS, {}, {"requests": found}))
         chat.agent("You have " + " and ".join(f"one {r['type']} ({r['stage']})" for r in found) + ".")
         chat.user(self.rng.choice(words.THANKS))
@@ -240,7 +307,7 @@ class Concierge:
         chat.user(asked)
         chat.agent(answered)
 
-    # -- the log ------------------------------------------------------------------------------------------------
+    # -- the log ----
 
     def offered(self, chat: Chat) -> list[dict[str, Any]]:
         """Return the definitions that were offered in *chat*: one of them is newer from week 3 on."""
@@ -255,40 +322,20 @@ class Concierge:
     def record(self, chat: Chat) -> dict[str, Any]:
         """Return the line of the chat log."""
         widget = "2.4.0" if chat.started >= START + 14 * DAY else "2.3.1"
-        return {"id": chat.id, "created_at": iso(chat.started), "model": "example-model-1", "widget": widget,
-                "messages": chat.messages, "tools": self.offered(chat)}
+        return {
+            "id": chat.id,
+            "created_at": iso(chat.started),
+            "model": "example-model-1",
+            "widget": widget,
+            "messages": chat.messages,
+            "tools": self.offered(chat),
+        }
+
+
+def spoken(at: int) -> str:
+    """Return the day of the second *at* as people say it: 7 May."""
+    return datetime.fromtimestamp(at, UTC).strftime("%d %B").lstrip("0")
 
 
 def _without(record: dict[str, Any], key: str) -> dict[str, Any]:
     return {k: v for k, v in record.items() if k != key}
-
-
-class ChatReviews:
-    """The labels on the web chat, as lines of the lab's own journal."""
-
-    def __init__(self, seed: int, chats: list[Chat]) -> None:
-        self.rng = random.Random(f"{seed}:journal")
-        self.lines: list[dict[str, Any]] = []
-        notes = {kind: Deck(self.rng, list(texts)) for kind, texts in words.NOTES.items()}
-        for chat in chats:
-            for call in chat.calls:
-                if call.flaw:
-                    for author, label in words.VERDICTS[call.flaw]:
-                        kind = call.flaw if label != "good_reply" else f"{call.flaw}_good"
-                        self._write(chat, call, REVIEWERS[author], label, notes[kind].draw())
-        sound = [chat for chat in chats if chat.calls and not any(c.flaw for c in chat.calls) and self._ready(chat)]
-        authors = Deck(self.rng, list(REVIEWERS.values()))
-        for i in range(14):
-            chat = self.rng.choice(sound[len(sound) * i // 14:len(sound) * (i + 1) // 14])
-            self._write(chat, chat.calls[-1], authors.draw(), "good_reply", notes["good"].draw())
-        self.lines.sort(key=lambda line: (line["created_at"], line["id"]))
-
-    def _ready(self, chat: Chat) -> bool:
-        return chat.at < START + 27 * DAY
-
-    def _write(self, chat: Chat, call: ChatCall, author: str, label: str, note: str | None) -> None:
-        at = min(chat.at + self.rng.randint(5 * HOUR, 50 * HOUR), START + 27 * DAY + 20 * HOUR + len(self.lines))
-        self.lines.append({"record_type": "label", "id": f"{self.rng.getrandbits(96):024x}", "created_at": iso(at),
-                           "author": author, "author_kind": "HUMAN",
-                           "call": {"format": "openai_chat", "conversation_id": chat.id, "call_index": call.index},
-                           "label": label, "note": note, "guide_version": "2026-05"})

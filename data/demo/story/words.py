@@ -9,29 +9,46 @@ COMPANY = "Harbour Lane Exchange"
 
 REVIEWERS = {3: "dana@example.com", 5: "tomas@example.com", 8: "priya@example.com"}
 
-PAYERS = ["Mila Example", "Jonas Sample", "Odile Testwell", "Ravi Placeholder", "Greta Mockford", "Sam Fixture"]
+PAYERS = [
+    "Mila Example",
+    "Jonas Sample",
+    "Odile Testwell",
+    "Ravi Placeholder",
+    "Greta Mockford",
+    "Sam Fixture",
+]
 BANKS = ["Example Bank", "Sample Savings", "First Invented Bank"]
 OFFICES = ["Harbour Lane 12, ground floor", "Old Pier Market, stall 40"]
 
 # {asset} and {amount} are those of the call. Each list belongs to one judgement about one kind of call.
 NOTES: dict[str, list[str | None]] = {
     "quote_good": [
-        None, None, None, None, None, None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
         "Right mode, right amount.",
         "ok",
         "Checked against the board, rate is fine.",
-        "Good. It even asked for the network first.",
+        "Good. Short and to the point.",
         "Clean quote, client said thanks and came back the next day.",
         "Fine, though two sentences would have been enough.",
         "Amount and asset as the client wrote them.",
         "Correct. Nothing to add.",
+    ],
+    "quote_baht_first": [
+        "They wrote baht. amountMode must be target_thb then.",
+        "Mode is wrong: {amount} baht is what the client wants to get, not what they pay.",
+        "{amount} {asset}? They asked for {amount} baht.",
     ],
     "quote_baht": [
         "Client named {amount} baht. The agent quoted {amount} {asset}.",
         "Mode is wrong: the person wants to RECEIVE {amount} THB, this treats it as what they pay.",
         "amountMode should be target_thb here.",
         "Baht again read as {asset}. Second one I see today.",
-        "\"I need {amount} baht in hand\" became source_amount. The total is absurd and nobody stopped it.",
+        '"I need {amount} baht in hand" became source_amount. The total is absurd and nobody stopped it.',
         "Quoted {amount} {asset} to somebody who asked for {amount} baht. They left.",
         "source_amount for a baht amount, see the client's first line",
         "wrong amountMode",
@@ -51,17 +68,18 @@ NOTES: dict[str, list[str | None]] = {
         "Correct, yet it pushed the office visit twice.",
     ],
     "payment_other": [
-        "Tool says not confirmed, the explorer shows 24 confirmations. Not the model's fault.",
-        "Hash was in the photo. The check came back with nothing useful and the client had to send it three times.",
-        "Same payment refused, then accepted ten minutes later. What does this check look at?",
+        "Refused, then accepted a little later with nothing changed. What does this check look at?",
+        "Tool says no, the money is there, I looked. Not the model's fault.",
+        "The client had to ask for the same check twice before it went through.",
     ],
+    "payment_refused": ["Refusing was right, the client sent an old receipt. The wording was rude."],
     "payment_good": [None, "Paid and confirmed, as it should be.", "ok", None],
     "slots_other": [
         "Came back empty. I looked into the calendar: four free slots that day.",
         "The agent said we are full. We were not, the answer was simply empty.",
         "Empty answer, no error, and a client sent away. Third time this week.",
     ],
-    "slots_bad_args": ["Asked for Tuesday, looked up Monday."],
+    "slots_bad_args": ["The client wrote the day after. It looked up the day before."],
     "slots_good": [None, "Offered three times, client took the first.", None, "good"],
     "requisites_early": [
         "Asked for the payment details before the client was verified. Of course it was refused.",
@@ -70,17 +88,17 @@ NOTES: dict[str, list[str | None]] = {
     "requisites_good": [None, "Details after the order, correct.", None, "fine"],
     "order_good": [None, "All fields as agreed.", "ok"],
     "verification_wrong": [
-        "The client only asked for the rate. No need to look up the verification.",
-        "Looked up the verification a second time in the same minute.",
+        "Verified last week in another conversation. No need to look it up again.",
+        "Second look-up for this client, one is enough.",
     ],
     "verification_good": [None, "fine, cheap to check", "Compliance wants it, so good."],
     "no_status": [
         "Client asks where the payout is. There is no tool that can look up the status of an order.",
         "Payout status again. It reads out opening hours because that is all it has.",
-        "We need an order status lookup. The agent promised \"within the hour\" out of thin air.",
-        "\"Where is my money?\" and no way to see the payout status, so it made something up.",
+        'We need an order status lookup. The agent promised "within the hour" out of thin air.',
+        '"Where is my money?" and no way to see the payout status, so it made something up.',
         "Third client this week who wants the status of a payout. Missing tool, not a missing skill.",
-        "No status tool: should have handed over to an operator instead of guessing when the payout is ready.",
+        "No status tool: it should hand over to an operator instead of guessing when the payout comes.",
         "Order paid yesterday, client asks for the payout status, agent answers with our address.",
     ],
     "no_status_guard": [
@@ -93,6 +111,16 @@ NOTES: dict[str, list[str | None]] = {
     "info_good": [None, "Hours and address, correct.", "ok", None, "Right answer, short."],
     "no_receipt": ["Client wants a printed receipt for the visa office. We have nothing for that."],
 }
+
+CRYPTO_REFUSALS = [
+    {"ok": False, "reason": "not confirmed on chain yet"},
+    {"ok": False, "error": "no transaction hash in the proof"},
+    {"ok": False, "reason": "amount differs from the order"},
+]
+BANK_REFUSALS = [
+    {"ok": False, "reason": "no such transfer in the list of the bank"},
+    {"ok": False, "reason": "amount differs from the order"},
+]
 
 PAYOUT_CLAIMS = [
     "Your payout is ready, the code is {code}. You can collect it at any machine.",
@@ -121,19 +149,28 @@ OPERATOR_WILL_CONFIRM = "An operator will confirm this for you in a moment."
 BUSINESS_FACTS = [
     {"workingHours": "Every day 9:00 to 21:00", "officeAddress": OFFICES[0]},
     {"workingHours": "Every day 9:00 to 21:00", "operatorContact": "+1 555 0142"},
-    {"officeAddresses": OFFICES, "payoutMethods": "office, cash machine without card, courier, bank transfer"},
+    {
+        "officeAddresses": OFFICES,
+        "payoutMethods": "office, cash machine without card, courier, bank transfer",
+    },
     {"kycPolicy": "Passport photo and one selfie, once a year"},
     {"payoutMethods": "office, cash machine without card, courier, bank transfer"},
 ]
 
 ACTION_ITEMS = {
-    "schema_fix": ["Review which arguments are required and which values they may take.",
-                   "Keep one of the examples as a regression case.",
-                   "Show a valid call in the prompt."],
-    "routing_prompt_fix": ["Write down when to use the tool and when not.",
-                           "Add an example of a message that must not lead to it.",
-                           "Run the self-play once more."],
-    "tool_candidate": ["Find out whether the tool stood in for one that is missing.",
-                       "Draft a contract for it, or an answer that says there is none.",
-                       "Keep a routing case once that is decided."],
+    "schema_fix": [
+        "Review which arguments are required and which values they may take.",
+        "Keep one of the examples as a regression case.",
+        "Show a valid call in the prompt.",
+    ],
+    "routing_prompt_fix": [
+        "Write down when to use the tool and when not.",
+        "Add an example of a message that must not lead to it.",
+        "Run the self-play once more.",
+    ],
+    "tool_candidate": [
+        "Find out whether the tool stood in for one that is missing.",
+        "Draft a contract for it, or an answer that says there is none.",
+        "Keep a routing case once that is decided.",
+    ],
 }
