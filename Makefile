@@ -51,7 +51,7 @@ LOCK = printf 'hatchling\neditables\n' | uv pip compile --quiet --universal --ge
 
 lock:  ## Write the two requirements files anew from pyproject.toml (needs uv)
 	@$(LOCK) --output-file requirements.txt
-	@$(LOCK) --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+	@$(LOCK) --all-extras --constraint requirements.txt --output-file requirements-dev.txt
 
 clean:  ## Remove the environment, the demo's home and every cache
 	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -154,6 +154,23 @@ def test_every_column_of_the_schema_has_a_comment():
     assert bare == []
 
 
+def test_a_format_s_reader_its_row_and_its_test_come_together():
+    folder = PACKAGE / "formats"
+    readers = {
+        path.stem
+        for path in folder.glob("*.py")
+        if re.search(r"^FORMAT\b.* = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    rows = importlib.import_module("quality_lab.formats.registry").FORMATS
+    tests = {
+        path.stem.removeprefix("test_formats_") for path in (REPOSITORY / "tests").glob("test_formats_*.py")
+    }
+
+    assert readers
+    assert set(rows) == readers
+    assert readers - tests == set(), "formats without a tests/test_formats_<name>.py"
+
+
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 
 
@@ -360,7 +377,7 @@ def test_the_locks_hold_what_the_project_asks_for():
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = {
         "requirements.txt": project["dependencies"],
-        "requirements-dev.txt": project["dependencies"] + project["optional-dependencies"]["dev"],
+        "requirements-dev.txt": sum(project["optional-dependencies"].values(), project["dependencies"]),
     }
     unmet = []
     for lock, requirements in wanted.items():
