@@ -41,11 +41,9 @@ def append(
     arrays = [_array(kind, list(values)) for kind, values in zip(columns.values(), zip(*rows, strict=True), strict=True)]
     batch = pa.Table.from_arrays(arrays, names=list(columns))
     connection.register("incoming_batch", batch)
-    try:
-        listed = ", ".join(columns)
-        connection.execute(f"insert into {table} ({listed}) select {listed} from incoming_batch")
-    finally:
-        connection.unregister("incoming_batch")
+    listed = ", ".join(columns)
+    connection.execute(f"insert into {table} ({listed}) select {listed} from incoming_batch")
+    connection.unregister("incoming_batch")
 
 
 def _array(kind: str, values: list[object]) -> pa.Array:

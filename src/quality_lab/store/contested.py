@@ -76,10 +76,10 @@ def settle(
             if folded.row is not None:
                 rows.append([folded.row[name] for name in columns])
             if len(distinct) > 1:
-                against = folded.row is None
-                versions += [
-                    [table, uid, json.dumps(one, sort_keys=True), against, one["source_id"], one["line"]] for one in distinct
-                ]
+                for one in distinct:
+                    # a copy in a case says nothing against an export
+                    against = folded.row is None and (one.get("in_trace") or one.get("in_feedback")) is not False
+                    versions.append([table, uid, json.dumps(one, sort_keys=True), against, one["source_id"], one["line"]])
             statuses += [[unit, weight, status] for unit, status in _statuses(group, folded)]
         connection.execute(f"delete from {table} where {key} in (select unnest($uids))", {"uids": some["uids"]})
         connection.execute("delete from versions where kind = $kind and uid in (select unnest($uids))", some)

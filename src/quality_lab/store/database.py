@@ -21,6 +21,8 @@ MEMORY_LIMIT = "800MB"
 MACROS = (
     "create or replace temp macro get_json_object(json_text, json_path) as json_extract_string(json_text, json_path)",
     "create or replace temp macro slice(items, first, size) as list_slice(items, first, first + size - 1)",
+    "create or replace temp macro from_utc_timestamp(moment, zone) as "
+    "case when zone = 'UTC' then moment else timezone(zone, timezone('UTC', moment)) end",
 )
 
 # DuckDB refuses a second connection of another kind to the same file in one process: readers share, a writer is alone.
@@ -75,7 +77,6 @@ def _settings(*, spill: Path | None = None) -> dict[str, str | bool | int | floa
     settings: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        "TimeZone": "UTC",
     }
     if spill is not None:
         settings |= {"memory_limit": MEMORY_LIMIT, "temp_directory": str(spill), "preserve_insertion_order": "true"}

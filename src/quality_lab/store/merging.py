@@ -44,6 +44,7 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
     for table, key in (("regression_cases", "case_uid"), ("proposals", "proposal_uid")):
         if _some(connection, table):
             _merge_newest(connection, table, key)
+    _stage_conversations_of_calls(connection)
     if _some(connection, "conversations"):
         _merge_conversations(connection)
     if _some(connection, "messages"):
@@ -123,6 +124,17 @@ def _merge_newest(connection: duckdb.DuckDBPyConnection, table: str, key: str) -
         from ranked where unit is not null""")
     run(f"delete from {table} where {key} in (select {key} from ranked)")
     run(f"insert into {table} select {names} from ranked where place = 1")
+
+
+def _stage_conversations_of_calls(connection: duckdb.DuckDBPyConnection) -> None:
+    """A format that knows no conversations still names them in its calls."""
+    connection.execute("""
+        insert into staged_conversations
+        select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model), min(style),
+               min(created_at), max(created_at), null, (min((source_id, line)))[1], (min((source_id, line)))[2], min(unit)
+        from staged_tool_calls
+        where not in_case
+        group by conversation_uid""")
 
 
 def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:

@@ -43,12 +43,9 @@ class Place:
     overrides: OutcomeOverrides
 
 
-def rows_of(record: Record, place: Place) -> tuple[str, Row] | None:
-    """Return the table and the row of *record*; None for a line that was set aside."""
-    make = _MAKERS.get(type(record))
-    if make is None:
-        return None
-    table, row = make(record, place)
+def row_of(record: Record, place: Place) -> tuple[str, Row]:
+    """Return the table of *record* and its row, values in the order of the table's columns and the unit last."""
+    table, row = _MAKERS[type(record)](record, place)
     row["source_id"], row["line"], row["unit"] = place.source_id, place.line, place.unit
     return table, row
 

@@ -191,7 +191,6 @@ create table versions (
     uid uuid not null,                -- of that row
     content varchar not null,         -- the version, JSON text
     conflicting boolean not null,     -- it stands against another version of the same row; neither counts
-    in_case boolean not null,         -- seen in a regression case only: yields to what an export says
     source_id integer not null,       -- origin file: the least of those that brought this version
     line bigint not null              -- origin line, 1-based
 );

@@ -1,0 +1,290 @@
+"""The front of the cache: load files into it, ask it questions, make it anew."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import duckdb
+
+from quality_lab import outcomes
+from quality_lab.errors import InputError, OutputError, QualityLabError, StoreError, UsageError
+from quality_lab.records import Record
+from quality_lab.store.batches import plain_value
+from quality_lab.store.database import reading, writing
+from quality_lab.store.load_report import LoadReport
+from quality_lab.store.loading import Loading, LoadOptions, Progress
+from quality_lab.store.sources import Found, Remembered, find, read_list, write_list
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = TypeVar("Row")
+
+_COUNTED = {
+    "tool_calls": "select count(*) from tool_calls where actor <> 'guard'",
+    "messages": "select count(*) from messages",
+    "feedback": "select count(*) from feedback",
+    "regression_cases": "select count(*) from regression_cases",
+    "proposals": "select count(*) from proposals",
+    "tool_definitions": "select count(*) from tool_definitions",
+    "conversations": "select count(*) from conversations",
+    "guard_rows": "select count(*) from tool_calls where actor = 'guard'",
+    "rejected": "select (select count(*) from rejects) + (select count(*) from versions where conflicting)",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RejectRow:
+    """A line in quarantine."""
+
+    file: str
+    line: int  # 1-based; the number of the object where the file is not line by line
+    path: str  # dotted path of the field; "" is the whole line
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceRow:
+    """A file behind the lab and what it brought."""
+
+    path: str
+    format: str
+    tenant: str
+    options: str  # JSON text of the flags it was loaded with
+    digest: str  # sha256
+    size_bytes: int
+    lines: int
+    loaded: int
+    rejected: int
+
+
+class Store:
+    """The cache of one home. It holds no connection: each question and each load opens its own.
+
+    *wait_s* bounds how long a question or a load waits for another process; *on_wait* is told once that it waits.
+    """
+
+    def __init__(self, home: Path, *, wait_s: float = 30.0, on_wait: Callable[[str], None] | None = None) -> None:
+        self.home = home
+        self.wait_s = wait_s
+        self._on_wait = on_wait
+
+    @property
+    def database(self) -> Path:
+        """The file of the cache, which may not be there yet."""
+        return self.home / "data" / "quality.duckdb"
+
+    def exists(self) -> bool:
+        """Return whether anything was ever loaded here."""
+        return self.database.exists()
+
+    @contextmanager
+    def question(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield a read-only connection for several statements that must see the same state."""
+        with reading(self.database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
+            yield connection
+
+    def ask(self, row_class: type[Row], sql: str, **parameters: object) -> list[Row]:
+        """Return the rows of *sql* as *row_class* objects; its columns must be exactly that class's fields.
+
+        Times come back as aware datetimes in UTC. Raises: StoreError, StoreBusy.
+        """
+        with self.question() as connection:
+            result = connection.execute(sql, parameters)
+            names = [column[0] for column in result.description or ()]
+            wanted = [field.name for field in dataclasses.fields(row_class)]  # type: ignore[arg-type]  # a dataclass by contract
+            if set(names) != set(wanted):
+                raise StoreError(f"{row_class.__name__} wants the columns {', '.join(wanted)}; came {', '.join(names)}")
+            return [row_class(**dict(zip(names, map(_aware, row), strict=True))) for row in result.fetchall()]
+
+    def ask_arrow(self, sql: str, **parameters: object) -> pa.Table:
+        """Return the rows of *sql* as an Arrow table; times are UTC without a zone. Raises: StoreError, StoreBusy."""
+        with self.question() as connection:
+            return connection.execute(sql, parameters).to_arrow_table()
+
+    def load(
+        self,
+        paths: Iterable[str | os.PathLike[str]] = (),
+        *,
+        format: str | None = None,
+        tenant: str = "default",
+        source: str | None = None,
+        style: str | None = None,
+        keep: bool = False,
+        rebuild: bool = False,
+        progress: Progress | None = None,
+    ) -> LoadReport:
+        """Bring files into the cache, all of them or (under any failure of ours) nothing, and report every line.
+
+        The home's own journal comes along. With *rebuild* the cache is first made anew from the files it remembers.
+        Raises: UsageError for an unknown format, StoreBusy, StoreError, OutputError; a file that cannot be read is
+        not raised but reported.
+        """
+        started = time.monotonic()
+        found = list(find(paths, home=self.home))
+        options = LoadOptions(format=format, tenant=tenant, source=source, style=style)
+        own = self._journal()
+        work = [(one, options, keep) for one in found] + [(one, LoadOptions(), False) for one in own]
+        if rebuild:
+            return self._rebuild(work, started, progress)
+        return self._load_into(self.database, work, started, progress)
+
+    def write_records(self, records: Sequence[Record], *, origin: str = "records", tenant: str = "default") -> None:
+        """Bring *records* into the cache without a file behind them: for tests and for small teaching examples."""
+        with writing(self.database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
+            loading = Loading(connection, self.home, self._overrides())
+            loading.start()
+            loading.take_records(records, origin=origin, tenant=tenant)
+            loading.finish()
+
+    def rejects(self, path: str | None = None) -> list[RejectRow]:
+        """Return the lines in quarantine, by file and line; those of *path* alone where it is given."""
+        rows = self.ask(
+            RejectRow,
+            """
+            with every as (
+                select source_id, line, path, reason, text from rejects
+                union all
+                select source_id, line, '',
+                       'id_conflict: another ' || case kind when 'feedback' then 'label' else 'call' end ||
+                       ' with the same id and other content; neither counts (another tenant? see --tenant)', content
+                from versions where conflicting
+            )
+            select sources.path as file, every.line as line, every.path as path, every.reason as reason, every.text as text
+            from every join sources using (source_id)
+            order by file, line, path, reason""",
+        )
+        if path is None:
+            return rows
+        wanted = {path, os.path.abspath(path), os.path.relpath(os.path.abspath(path), self.home.absolute())}
+        return [row for row in rows if row.file in wanted]
+
+    def sources(self) -> list[SourceRow]:
+        """Return the files behind the lab, by path."""
+        return self.ask(
+            SourceRow,
+            """
+            select path, format, tenant, options, digest, size_bytes, (report ->> 'lines')::bigint as lines,
+                   (report ->> 'loaded')::bigint + (report ->> 'updated')::bigint + (report ->> 'merged')::bigint as loaded,
+                   (report ->> 'rejected')::bigint as rejected
+            from sources order by path, tenant, options""",
+        )
+
+    def source_reports(self) -> list[dict[str, Any]]:
+        """Return for every file behind the lab its entry of `load --json` as it stood when it was loaded."""
+        with self.question() as connection:
+            return [json.loads(text) for (text,) in connection.execute("select report from sources order by path").fetchall()]
+
+    def totals(self) -> dict[str, int]:
+        """Return how many of each noun the lab holds."""
+        with self.question() as connection:
+            return _totals(connection)
+
+    def _journal(self) -> list[Found]:
+        folder = self.home / "data" / "journal"
+        return [Found(given=str(path), path=path, named=False) for path in sorted(folder.glob("*.jsonl"))]
+
+    def _overrides(self) -> outcomes.OutcomeOverrides:
+        path = self.home / "data" / "outcomes.toml"
+        return outcomes.load_overrides(path) if path.exists() else outcomes.shipped()
+
+    def _load_into(
+        self,
+        database: Path,
+        work: Sequence[tuple[Found, LoadOptions, bool]],
+        started: float,
+        progress: Progress | None,
+    ) -> LoadReport:
+        with writing(database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
+            before = _totals(connection)
+            loading = Loading(connection, self.home, self._overrides(), progress)
+            loading.start()
+            for found, options, keep in work:
+                loading.take(found, options, keep=keep)
+            loading.finish()
+            after = _totals(connection)
+            remembered = _remembered(connection)
+        # a first-time list, or one that lost its database, is made whole again here
+        notices = []
+        try:
+            write_list(remembered, home=self.home)
+        except OutputError as error:
+            notices.append(f"{error}; a rebuild will need the database as it is")
+        reports = [one for one in loading.reports if one.named or one.status != "unchanged" or not _is_journal(one.path, self.home)]
+        totals = {name: max(0, after[name] - before[name]) for name in after}
+        totals["rejected"] = sum(one.rejected for one in reports if one.status == "loaded")
+        return LoadReport(
+            files=reports, totals=totals, store=after, seconds=time.monotonic() - started, notices=notices
+        )
+
+    def _rebuild(
+        self, work: Sequence[tuple[Found, LoadOptions, bool]], started: float, progress: Progress | None
+    ) -> LoadReport:
+        known = self._known_files()
+        gone = [one.path for one in known if not (self.home / one.path).is_file()]
+        if gone:
+            raise InputError(f"a rebuild needs files that are not there, so the database stays as it is: {', '.join(gone)}")
+        again = [
+            (Found(given=one.path, path=self.home / one.path, named=True), LoadOptions.of(one), False) for one in known
+        ]
+        taken = {(found.path.absolute(), options) for found, options, _ in again}
+        more = [one for one in work if (one[0].path.absolute(), one[1]) not in taken]
+        draft = self.database.with_name(f"quality.duckdb.rebuild-{os.getpid()}")
+        try:
+            report = self._load_into(draft, [*again, *more], started, progress)
+            failed = [one for one in report.files if one.status in ("failed", "unrecognised") and one.named]
+            if failed:
+                raise InputError(
+                    "the rebuild failed, so the database stays as it is: "
+                    + "; ".join(f"{one.path}: {one.reason}" for one in failed)
+                )
+            os.replace(draft, self.database)
+            self.database.with_name(self.database.name + ".wal").unlink(missing_ok=True)
+        finally:
+            for leftover in self.database.parent.glob(f"{draft.name}*"):
+                if leftover.is_file():
+                    leftover.unlink(missing_ok=True)
+        return report
+
+    def _known_files(self) -> list[Remembered]:
+        if self.database.exists():
+            try:
+                with duckdb.connect(str(self.database), read_only=True) as connection:
+                    return _remembered(connection)
+            except duckdb.Error:
+                pass  # damaged or of another make: the list beside it says the same
+        return read_list(home=self.home)
+
+
+def _remembered(connection: duckdb.DuckDBPyConnection) -> list[Remembered]:
+    rows = connection.execute("select path, digest, tenant, options from sources order by path, tenant, options").fetchall()
+    return [Remembered(path=path, digest=digest, tenant=tenant, options=options) for path, digest, tenant, options in rows]
+
+
+def _is_journal(path: str, home: Path) -> bool:
+    return Path(path).parent == home / "data" / "journal"
+
+
+def _totals(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name, sql in _COUNTED.items():
+        row = connection.execute(sql).fetchone()
+        assert row is not None  # a count always has a row
+        counts[name] = int(row[0])
+    return counts
+
+
+def _aware(value: object) -> object:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    return value if isinstance(value, datetime) else plain_value(value)
