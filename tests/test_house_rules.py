@@ -379,18 +379,20 @@ def test_the_locks_hold_what_the_project_asks_for():
         "requirements.txt": project["dependencies"],
         "requirements-dev.txt": sum(project["optional-dependencies"].values(), project["dependencies"]),
     }
-    unmet = []
+    unmet, pins = [], {}
     for lock, requirements in wanted.items():
         text = (REPOSITORY / lock).read_text(encoding="utf-8")
         pinned: dict[str, list[str]] = {}
         for name, version in re.findall(r"^([a-z0-9][\w.-]*)==([^\s;\\]+)", text, re.MULTILINE):
             pinned.setdefault(name, []).append(version)
+        pins[lock] = pinned
         for requirement in map(Requirement, requirements):
             versions = pinned.get(requirement.name.lower(), [])
             if not versions or not all(requirement.specifier.contains(version) for version in versions):
                 unmet.append(f"{lock}: {requirement}, locked {versions}")
 
     assert unmet == [], "run `make lock`"
+    assert pins["requirements.txt"].items() <= pins["requirements-dev.txt"].items()
 
 
 @pytest.mark.slow
