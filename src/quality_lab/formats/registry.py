@@ -1,0 +1,120 @@
+"""All formats there are, in one table; which of them a file is; and the reading of it.
+
+A new format is a file of its own that sets `FORMAT`, a test, and a row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from quality_lab import json_text
+from quality_lab.errors import UnrecognisedFormat, UsageError
+from quality_lab.formats.contract import Format, Reading, ReadOptions, Sample, Unit
+from quality_lab.formats.streams import Stream
+from quality_lab.formats.units import HEAD, RawUnit, layout_of, raw_units
+from quality_lab.records import ReadNotes
+
+# The order settles a tie; the name of each is that of its module, after a full stop where it is upstream's.
+FORMATS = (
+    "upstream_traces",
+    "upstream_feedback",
+)
+_OBJECTS_LOOKED_AT = 50
+_UNITS_LOOKED_AT = 500
+_BYTES_LOOKED_AT = 8 << 20
+
+
+@cache
+def registry() -> tuple[Format, ...]:
+    """Return every format that can be read."""
+    return tuple(import_module(f"quality_lab.formats.{module}").FORMAT for module in FORMATS)
+
+
+def by_name(name: str) -> Format:
+    """Return the format called *name*.
+
+    Raises:
+        UsageError: no format has that name.
+    """
+    for known in registry():
+        if known.name == name:
+            return known
+    raise UsageError(f"no format is called {name}; known are {', '.join(known.name for known in registry())}")
+
+
+def recognise(path: Path) -> Format:
+    """Return the format of the file at *path*, told by its content.
+
+    Raises:
+        UnrecognisedFormat: none fits; the text names the three nearest and what was missing for each.
+        InputError: the file cannot be read.
+    """
+    sample = _sample(path)
+    found = [(known, known.recognise(sample)) for known in registry()]
+    best, recognition = max(found, key=lambda pair: pair[1].fitting)
+    if recognition.fitting:
+        return best
+    if not sample.objects:
+        raise UnrecognisedFormat(f"{path}: no JSON object among its first lines")
+    nearest = sorted(found, key=lambda pair: -pair[1].nearness)[:3]
+    missing = "; ".join(f"{known.name}: missing {', '.join(result.missing)}" for known, result in nearest)
+    raise UnrecognisedFormat(f"{path}: no format fits. Nearest are {missing}")
+
+
+def read(
+    path: Path, known: Format, *, options: ReadOptions, notes: ReadNotes, display_path: str
+) -> Iterator[Unit]:
+    """Yield the units of a file: one for each line, or for each object where it is not line by line.
+
+    *notes* is filled on the way and complete when the last unit was yielded.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    stream = Stream(path, shown=display_path)
+    try:
+        yield from known.read(
+            raw_units(stream, notes), Reading(options=options, notes=notes, display_path=display_path)
+        )
+    finally:
+        stream.close()
+
+
+def _sample(path: Path) -> Sample:
+    stream = Stream(path, shown=str(path))
+    try:
+        layout = layout_of(stream.head(HEAD))
+        objects = islice(
+            _objects(islice(raw_units(stream, ReadNotes()), _UNITS_LOOKED_AT)), _OBJECTS_LOOKED_AT
+        )
+        return Sample(layout=layout, objects=tuple(objects))
+    finally:
+        stream.close()
+
+
+def _objects(raws: Iterator[RawUnit]) -> Iterator[Mapping[str, Any]]:
+    size = 0
+    for raw in raws:
+        size += len(raw.text)
+        if raw.problem is None and isinstance(found := _value(raw.text), dict):
+            yield found
+        if size > _BYTES_LOOKED_AT:
+            return
+
+
+def _value(text: bytes) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        pass  # not JSON, or JSON that only the slower reader takes
+    try:
+        return json_text.parse(text)
+    except json_text.JsonTextError:
+        return None

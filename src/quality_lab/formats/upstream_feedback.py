@@ -1,0 +1,67 @@
+"""Upstream's feedback export: one label a line, with the call that it is about laid flat beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object, keys
+from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.units import RawUnit
+from quality_lab.formats.upstream import CallFields, LabelItem, feedback, tool_call
+from quality_lab.records import Feedback, ToolCall
+
+
+class FeedbackLine(CallFields, kw_only=True, gc=False):
+    """A line of the export."""
+
+    id: int
+    toolCallId: int
+    adminId: int | None = None
+    label: str
+    note: str | None = None
+    feedbackCreatedAt: int
+    toolCallCreatedAt: int
+
+
+_decoder = FlatDecoder(
+    FeedbackLine,
+    usual="id toolCallId adminId label note feedbackCreatedAt conversationId contactId messageId "
+    "outboundQueueId source toolName args result error cycle toolCallIndex latencyMs toolCallCreatedAt",
+    nested=("args", "result"),
+)
+
+
+def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
+    notes = reading.notes
+
+    def records(text: bytes, line: int) -> tuple[ToolCall, Feedback]:
+        found = _decoder.decode(text, notes)
+        call = tool_call(
+            found,
+            trace_id=found.toolCallId,
+            created_at=found.toolCallCreatedAt,
+            time_key="toolCallCreatedAt",
+            seen_in="feedback",
+        )
+        label = LabelItem(
+            id=found.id,
+            toolCallId=found.toolCallId,
+            adminId=found.adminId,
+            label=found.label,
+            note=found.note,
+            createdAt=found.feedbackCreatedAt,
+        )
+        return call, feedback(label, call=found, time_key="feedbackCreatedAt", reading=reading)
+
+    return each_object(raws, reading, records)
+
+
+FORMAT = ObjectFormat(
+    name="quality_lab.feedback",
+    title="Upstream's feedback export",
+    recognised_by='Flat objects with "toolCallId", "feedbackCreatedAt" and "toolCallCreatedAt".',
+    key="(tenant, id of the label) and (tenant, id of the trace): upstream's own serial numbers",
+    expectations=keys("toolCallId feedbackCreatedAt toolCallCreatedAt"),
+    reader=_read,
+    upstream_export=True,
+)

@@ -1,0 +1,43 @@
+"""Upstream's trace list: the `{"items": […]}` document of its endpoint, or one item a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object, keys
+from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.units import RawUnit
+from quality_lab.formats.upstream import CALL_KEY, TraceItem, tool_call
+from quality_lab.records import ToolCall
+
+_decoder = FlatDecoder(
+    TraceItem,
+    usual="id conversationId contactId messageId outboundQueueId source toolName args result error cycle "
+    "toolCallIndex latencyMs createdAt",
+    nested=("args", "result"),
+)
+
+
+def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
+    notes = reading.notes
+
+    def calls(text: bytes, line: int) -> tuple[ToolCall, ...]:
+        item = _decoder.decode(text, notes)
+        return (
+            tool_call(
+                item, trace_id=item.id, created_at=item.createdAt, time_key="createdAt", seen_in="trace"
+            ),
+        )
+
+    return each_object(raws, reading, calls)
+
+
+FORMAT = ObjectFormat(
+    name="quality_lab.traces",
+    title="Upstream's trace list",
+    recognised_by='Objects with "id", "toolName", "cycle" and "createdAt" and without "label".',
+    key=CALL_KEY,
+    expectations=keys("id toolName cycle createdAt", but="label"),
+    reader=_read,
+    upstream_export=True,
+)
