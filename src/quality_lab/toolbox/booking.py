@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from quality_lab.errors import InputError, OutputError, UsageError
+from quality_lab.toolbox.files import replace_file
 from quality_lab.toolbox.shapes import arguments
 from quality_lab.toolloop.contract import Tool, ToolContext
 
@@ -74,12 +73,9 @@ def set_booking_url(home: Path, url: str, tenant: str = "default") -> str:
     path = booking_file(home, tenant)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".booking-")  # made with mode 0600
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(checked + "\n")
-        Path(temporary).replace(path)
     except OSError as error:
         raise OutputError(f"the booking link cannot be written to {path}: {error}") from error
+    replace_file(path, checked + "\n", mode=0o600)
     return checked
 
 
