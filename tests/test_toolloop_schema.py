@@ -119,7 +119,7 @@ def object_model(node: dict[str, Any]) -> type[BaseModel]:
 
 
 def comparable(node: Any) -> Any:
-    """Return *node* without what either side adds: ``$schema``, titles, bounds of 2**53, patterns of formats."""
+    """Return *node* without what either side adds: ``$schema``, titles, bounds of 2**53, patterns."""
     if isinstance(node, list):
         return [comparable(each) for each in node]
     if not isinstance(node, dict):
@@ -495,7 +495,7 @@ def nulls_for_what_is_left_out(value: Any, schema: dict[str, Any]) -> Any:
 
 
 def holds(read: Any, meant: Any) -> bool:
-    """Return whether *read* is what was meant; a null more stands where null is a value, so it may be absence."""
+    """Return whether *read* is what was meant; a null more may stand where null is a value."""
     if isinstance(meant, dict):
         more = set(read) - set(meant)
         return all(read[name] is None for name in more) and all(
