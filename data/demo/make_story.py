@@ -28,7 +28,7 @@ from story.records import feedback_record, proposals, trace_record
 from story.reviews import Reviews
 from story.truth import Truth
 
-TRACKED_SEED = 2026
+TRACKED_SEED = 2605
 BIRDS = [
     "kestrel",
     "heron",

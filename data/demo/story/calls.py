@@ -137,7 +137,8 @@ class Exchange:
             talk.say(self._pause(), Call(BOOK, args, result))
 
     def _status(self, talk: Conversation) -> None:
-        call = self._info() if self.asks_for.draw() == INFO else self._verification()
+        hours = Call(INFO, {}, words.BUSINESS_FACTS[0])
+        call = hours if self.asks_for.draw() == INFO else self._verification()
         if self.plot:
             call.flaw = "no_status"
         talk.say(0, call)

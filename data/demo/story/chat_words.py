@@ -225,7 +225,7 @@ NOTES: dict[str, list[str | None]] = {
         "ok",
         "Exactly what they asked for.",
         None,
-        "Good, asked for the date first.",
+        "Good, answered the question and nothing else.",
         None,
     ],
 }

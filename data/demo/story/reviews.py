@@ -45,21 +45,25 @@ class Label:
 
 
 class Voices:
-    """Hands out notes, each once before any comes again: the long ones are Dana's, the short ones Tomas's."""
+    """Hands out notes, each once before any comes again; Dana takes the long ones, Tomas the short ones."""
 
     def __init__(self, rng: random.Random, notes: dict[str, list[str | None]]) -> None:
-        self.decks: dict[tuple[str, int], Deck] = {}
-        for kind, texts in notes.items():
-            long = [text for text in texts if text is None or len(text) > 44]
-            short = [text for text in texts if text is None or len(text) <= 44]
-            everybody = Deck(rng, texts)
-            self.decks[kind, DANA] = Deck(rng, long) if any(long) else everybody
-            self.decks[kind, TOMAS] = Deck(rng, short) if any(short) else everybody
-            self.decks[kind, PRIYA] = everybody
+        self.rng, self.notes = rng, notes
+        self.left: dict[str, list[str | None]] = {}
 
     def note(self, kind: str, reviewer: int) -> str | None:
         """Return what *reviewer* writes about a call of this kind, if anything."""
-        return self.decks[kind, reviewer].draw()
+        if not self.left.get(kind):
+            self.left[kind] = self.rng.sample(self.notes[kind], len(self.notes[kind]))
+        left = self.left[kind]
+        fitting = [
+            note
+            for note in left
+            if note is None or reviewer == PRIYA or (len(note) > 44) == (reviewer == DANA)
+        ]
+        note = (fitting or left)[0]
+        left.remove(note)
+        return note
 
 
 def at_the_desk(rng: random.Random, after: int) -> int:
@@ -184,8 +188,10 @@ class Reviews:
         guards = self._pick(2, GUARD, *whole, had_no_status if self.plot else sound)
         if self.plot:
             chases = self._pick(5, INFO, *whole, had_no_status)
-            for call in chases + self._pick(1, VERIFICATION, *whole, had_no_status):
+            for call in chases:
                 self._label(call, "missing_tool", "no_status", DANA if call is chases[3] else None)
+            for call in self._pick(1, VERIFICATION, *whole, had_no_status):
+                self._label(call, "missing_tool", "no_status_verified")
             self._label(chases[3], "other", "no_status_other", PRIYA)
             self._label(guards[0], "missing_tool", "no_status_guard", DANA)
             self._label(guards[0], "missing_tool", "no_status_guard", PRIYA)

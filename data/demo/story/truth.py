@@ -179,6 +179,7 @@ class Truth:
                 "guard_reason": "unbacked_payout_code",
                 "guard_rows": self.guards["unbacked_payout_code"],
                 "missing_tool_rows": sum(x.label == "missing_tool" for x in self.labels),
+                "labelled_missing_tool": len({x.call.id for x in self.labels if x.label == "missing_tool"}),
             },
             "swallowed": {
                 "tool": SLOTS,

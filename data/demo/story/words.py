@@ -23,12 +23,7 @@ OFFICES = ["Harbour Lane 12, ground floor", "Old Pier Market, stall 40"]
 # {asset} and {amount} are those of the call. Each list belongs to one judgement about one kind of call.
 NOTES: dict[str, list[str | None]] = {
     "quote_good": [
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
+        *[None] * 13,
         "Right mode, right amount.",
         "ok",
         "Checked against the board, rate is fine.",
@@ -37,6 +32,9 @@ NOTES: dict[str, list[str | None]] = {
         "Fine, though two sentences would have been enough.",
         "Amount and asset as the client wrote them.",
         "Correct. Nothing to add.",
+        "Good, and quick.",
+        "Rate of the day, and it said until when it holds. That is how I want it.",
+        "fine",
     ],
     "quote_baht_first": [
         "They wrote baht. amountMode must be target_thb then.",
@@ -56,6 +54,10 @@ NOTES: dict[str, list[str | None]] = {
         "Client corrected the agent twice, it still sends source_amount.",
         "This used to work! Same question two weeks ago was quoted correctly.",
         "baht amount passed as {asset}",
+        "Should be what they get, not what they pay",
+        "Same again: {amount} in baht, quoted as {amount} {asset}. Did something change on Monday?",
+        "The client even wrote THB. Still source_amount.",
+        "again",
     ],
     "quote_baht_lenient": [
         "The client did not complain, so I would let it pass.",
@@ -100,6 +102,9 @@ NOTES: dict[str, list[str | None]] = {
         "Third client this week who wants the status of a payout. Missing tool, not a missing skill.",
         "No status tool: it should hand over to an operator instead of guessing when the payout comes.",
         "Order paid yesterday, client asks for the payout status, agent answers with our address.",
+    ],
+    "no_status_verified": [
+        "Asked for the payout status, looked up the verification, because nothing can look up an order.",
     ],
     "no_status_guard": [
         "Guard was right: the payout code was invented. There is no payout status lookup behind it.",
