@@ -1,0 +1,13 @@
+-- reviewed: one row is a call or a guard's row that was reviewed, with its judgement (null where it is disputed).
+-- steps: picked, labels, judged
+with
+rows_of_both as (
+    select picked.call_uid, picked.conversation_uid, picked.conversation_id, picked.tool_name, picked.source,
+           picked.created_at, picked.outcome, picked.gate_reason, judged.reviewers,
+           case when judged.verdict <> 'disputed' then judged.verdict end as verdict,
+           coalesce(judged.verdict = 'disputed', false) as disputed
+    from judged
+    join picked on picked.call_uid = judged.call_uid
+)
+select * from rows_of_both
+order by created_at nulls first, call_uid

@@ -1,0 +1,190 @@
+"""Run a report: a template, its values, one kernel; out comes a folder that is whole or is not there.
+
+What a run leaves: `report.ipynb` (executed), `report.html` (for people), `summary.json` (for machines),
+`summary.md` (for a chat). A cell that fails ends the run; the folder is written all the same, says so, and is
+not fine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from quality_lab.errors import NoData, NotFine, UsageError
+from quality_lab.reports.export_html import export_html
+from quality_lab.reports.kernel import early_kernel
+from quality_lab.reports.notes import Note, collect
+from quality_lab.reports.shelf import moment, new_folder, put_on_shelf, write_index
+from quality_lab.reports.summary import summary_md
+from quality_lab.reports.templates import Parameter, Template, find_template, no_iri_grammar, typed_values
+
+ALWAYS = ("home", "tz", "as_of")  # given to every template that declares them, asked for or not
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRun:
+    """A report that was run, and where it lies."""
+
+    folder: Path
+    summary: Mapping[str, Any]  # as it stands in summary.json
+    problem: NotFine | None  # why it is not fine: a cell that failed, or nothing in the window
+
+    @property
+    def ok(self) -> bool:
+        """Return whether it ran to its end and had something to report."""
+        return self.problem is None
+
+    @property
+    def html(self) -> Path:
+        """Return the page for people."""
+        return self.folder / "report.html"
+
+    @property
+    def notebook(self) -> Path:
+        """Return the executed notebook."""
+        return self.folder / "report.ipynb"
+
+    def _repr_html_(self) -> str:
+        from quality_lab.reports.blocks import paragraph, tag
+
+        state = "" if self.problem is None else tag("span", f" {self.problem}", class_="warn")
+        return str(paragraph(tag("a", str(self.html), href=self.html.absolute().as_uri()), state))
+
+
+def run(
+    home: Path,
+    name: str,
+    parameters: Mapping[str, object] | None = None,
+    *,
+    filters: Mapping[str, object] | None = None,
+    out: Path | None = None,
+    run_name: str | None = None,
+    allow_empty: bool = False,
+    now: datetime | None = None,
+) -> ReportRun:
+    """Return the run of report *name* on the lab at *home*, written to `<out>/<date>-<run_name>/`.
+
+    *parameters* are the template's own (text is taken as the type of the default); *filters* are the standard
+    ones: the filters of every question, since, until, tz and as_of, left out where they are None or empty.
+    *out* is `<home>/reports` unless given, *run_name* the report's name. A report that failed, or found
+    nothing in its window (unless *allow_empty*), is written too and says so in `problem`.
+
+    Raises: UsageError for an unknown report, parameter or value; OutputError.
+    """
+    home = home.absolute()
+    template = find_template(home, name)
+    shelf = (out or home / "reports").absolute()
+    run_name = run_name or name
+    if not _NAME.fullmatch(run_name):
+        raise UsageError(f"a run's name is letters, digits, '.', '_' and '-'; got {run_name!r}")
+    started = now or datetime.now(UTC)
+    with early_kernel(home) as kernel, new_folder(shelf) as folder:
+        declared = template.parameters()
+        asked = {**_standard(declared, filters or {}, home=home, started=started), **(parameters or {})}
+        values = typed_values(name, declared, asked)
+        notebook, problem = _execute(template, values, folder, kernel=kernel)
+        note = collect(notebook)
+        figures = dict(note.figures) or _figures_of_any_report(home, asked)
+        if problem is None and not allow_empty and _is_empty(figures):
+            problem = NoData(f"no_data: {name} found no call and no label in its window")
+        summary = {
+            "report": name,
+            "parameters": {**{one.name: one.default for one in declared.values()}, **values},
+            "generated_at": moment(started),
+            "as_of": str(values.get("as_of") or moment(started)),
+            "tz": str(values.get("tz") or "UTC"),
+            "figures": figures,
+            "findings": list(note.findings),
+            "tools": note.tools,
+            "thresholds": [],
+            "ok": problem is None,
+            "problem": None if problem is None else str(problem),
+        }
+        _write(folder, notebook, summary, note)
+        place = put_on_shelf(folder, shelf, _day(summary), run_name)
+    write_index(shelf)
+    return ReportRun(place, summary, problem)
+
+
+def _standard(
+    declared: Mapping[str, Parameter], filters: Mapping[str, object], *, home: Path, started: datetime
+) -> dict[str, object]:
+    """Return the standard parameters that this template gets: those it declares, and no filter in silence."""
+    asked = {name: value for name, value in filters.items() if value not in (None, "", (), [])}
+    given: dict[str, object] = {"home": str(home), "as_of": moment(started), "tz": "UTC", **asked}
+    return {
+        name: value
+        for name, value in given.items()
+        if name in declared or (name in asked and name not in ALWAYS)
+    }
+
+
+def _execute(
+    template: Template, values: Mapping[str, Any], folder: Path, *, kernel: Any
+) -> tuple[dict[str, Any], NotFine | None]:
+    """Return the executed notebook, as far as it came, and what went wrong in it."""
+    with no_iri_grammar():
+        import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    target = folder / "report.ipynb"
+    problem: NotFine | None = None
+    try:
+        papermill.execute_notebook(
+            _literal(template.path),
+            _literal(target),
+            parameters=dict(values),
+            kernel_name="python3",
+            progress_bar=False,
+            km=kernel,
+        )
+    except PapermillExecutionError as error:
+        problem = NotFine(
+            f"report {template.name} failed in its cell {error.exec_count}: {error.ename}: {error.evalue}"
+        )
+    except (DeadKernelError, CellTimeoutError) as error:
+        problem = NotFine(f"report {template.name} lost its kernel: {error}")
+    notebook: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
+    notebook["metadata"].get("papermill", {}).update(input_path=template.path.name, output_path=target.name)
+    return notebook, problem
+
+
+def _literal(path: Path) -> str:
+    """Return a path in which papermill finds no braces to fill in."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
+def _is_empty(figures: Mapping[str, Any]) -> bool:
+    return figures.get("calls_in_window") == 0 and not figures.get("labels_in_window")
+
+
+def _day(summary: Mapping[str, Any]) -> date:
+    """Return the day of the run in the report's own zone."""
+    try:
+        zone = ZoneInfo(str(summary["tz"]))
+    except (ZoneInfoNotFoundError, ValueError):
+        return datetime.fromisoformat(str(summary["generated_at"])).date()
+    return datetime.fromisoformat(str(summary["generated_at"])).astimezone(zone).date()
+
+
+def _write(folder: Path, notebook: dict[str, Any], summary: Mapping[str, Any], note: Note) -> None:
+    """Write the four files of a run into its folder."""
+    title = f"{summary['report']} report, {_day(summary).isoformat()}"
+    page = export_html(notebook, title=title, parameters=summary["parameters"], problem=summary["problem"])
+    written = {
+        "report.ipynb": json.dumps(notebook, indent=1, ensure_ascii=False),
+        "report.html": page,
+        "summary.json": json.dumps(summary, indent=2, ensure_ascii=False),
+        "summary.md": summary_md(title, summary, note.lead),
+    }
+    for name, content in written.items():
+        # what UTF-8 cannot hold (half of a surrogate pair) is written as its escape, which JSON reads back
+        (folder / name).write_text(content.rstrip("\n") + "\n", encoding="utf-8", errors="backslashreplace")
