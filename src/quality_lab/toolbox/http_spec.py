@@ -12,7 +12,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from quality_lab.errors import UsageError
 from quality_lab.toolbox.problem import Problem
 from quality_lab.toolloop.contract import Effect
 
@@ -78,7 +77,11 @@ def read_spec(raw: object, *, taken: Iterable[str]) -> tuple[HttpToolSpec | None
         return None, [_schema_problem(fault) for fault in faults]
     problems = []
     if spec.slug is None:
-        spec = replace(spec, slug=unique_slug(spec, taken))
+        free = unique_slug(spec, taken)
+        spec = replace(spec, slug=free)
+        if free is None:
+            message = f"{_TRIES} slugs for {spec.title!r} are taken; give the tool a slug of its own"
+            problems.append(Problem(rule="unique_slug", message=message))
     elif not _SLUG.match(spec.slug):
         shown = spec.slug[:80]
         message = f"a slug is 1 to {LONGEST_SLUG} of A-Z, a-z, 0-9, _ and -, got {shown!r}"
@@ -103,13 +106,10 @@ def slug_from_title(title: str) -> str:
     return f"custom_{words or 'tool'}"[:LONGEST_SLUG].rstrip("_")
 
 
-def unique_slug(spec: HttpToolSpec, taken: Iterable[str]) -> str:
-    """Return the slug of *spec*, with six more letters or digits where it is taken.
+def unique_slug(spec: HttpToolSpec, taken: Iterable[str]) -> str | None:
+    """Return the slug of *spec*, with six more letters or digits where it is taken; None after five tries.
 
     The ending depends on title and endpoint alone, so that a file without slugs reads the same every time.
-
-    Raises:
-        UsageError: five different endings were taken as well.
     """
     slug, names = slug_from_title(spec.title), set(taken)
     if slug not in names:
@@ -122,7 +122,7 @@ def unique_slug(spec: HttpToolSpec, taken: Iterable[str]) -> str:
         candidate = f"{slug[: LONGEST_SLUG - 7]}_{ending}"
         if candidate not in names:
             return candidate
-    raise UsageError(f"{_TRIES} slugs for {spec.title!r} are taken; give the tool a slug of its own")
+    return None
 
 
 @lru_cache(maxsize=1)

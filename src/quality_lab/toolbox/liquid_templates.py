@@ -132,7 +132,7 @@ class Template:
     '/rates?of=US%26T'
 
     Raises:
-        TemplateFault: it does not parse, or it makes a range outside of a `for` loop.
+        TemplateFault: it does not parse, has an unknown filter, or makes a range outside of a `for` loop.
     """
 
     def __init__(self, source: str, *, place: Place) -> None:
@@ -140,12 +140,17 @@ class Template:
             raise TemplateFault("a range (a..b) may stand in a for loop only")
         try:
             self._template: BoundTemplate = _environment(place).from_string(source)
+            asked = self._template.analyze()
         except (LiquidError, RecursionError) as error:
             raise TemplateFault(_first_line(error)) from error
+        unknown = sorted(set(asked.filters) - set(_environment(place).filters))
+        if unknown:
+            raise TemplateFault(f"there is no filter {', '.join(unknown)}")
+        self._names = frozenset(asked.globals)
 
     def names(self) -> set[str]:
         """Return the names of the values that the template asks for."""
-        return set(self._template.global_variables())
+        return set(self._names)
 
     def fill(self, values: Mapping[str, Any]) -> str:
         """Return the template filled in with *values*.
