@@ -15,17 +15,12 @@ from typing import Any
 import pytest
 from werkzeug import Request, Response
 
-from quality_lab.toolloop import (
-    LoopResult,
-    ModelError,
-    OpenAICompatible,
-    Tool,
-    approve_all,
-    run_loop,
-)
+from quality_lab.errors import UsageError
+from quality_lab.toolloop import LoopResult, ModelError, OpenAICompatible, Tool, approve_all, run_loop
 
 ASK = [{"role": "user", "content": "200 USDT, please"}]
 PATH = "/v1/chat/completions"
+JSON = "application/json"
 
 
 def answer(content: Any = None, *, calls: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
@@ -68,7 +63,7 @@ def failure(url: str, *tools: Tool, **settings: Any) -> ModelError:
 
 @contextmanager
 def raw_server(behave: Callable[[socket.socket, int], None]) -> Iterator[str]:
-    """Yield the base URL of a server that does *behave* with each connection, after the whole request was read."""
+    """Yield the base URL of a server that does *behave* with each connection once it has read the request."""
     server = socket.create_server(("127.0.0.1", 0))
     server.settimeout(20)
 
@@ -226,18 +221,18 @@ def test_odd_messages_are_read_for_what_they_hold(httpserver, message, content, 
 @pytest.mark.parametrize(
     ("body", "kind_of_body", "said"),
     [
-        ("<html><b>Gateway</b></html>", "text/html", "answered 200 with text that is no JSON: <html><b>Gateway</b></html>"),
+        ("<html>Gateway</html>", "text/html", "answered 200 with text that is no JSON: <html>Gateway</html>"),
         ("", "text/plain", "answered 200 with text that is no JSON"),
-        ('{"error": {"message": "model overloaded"}}', "application/json", "answered 200 with an error: model overloaded"),
-        ('{"error": "model overloaded"}', "application/json", "answered 200 with an error: model overloaded"),
-        ('{"choices": []}', "application/json", "answered 200 without any choice"),
-        ('{"choices": null}', "application/json", "answered 200 without any choice"),
-        ('{"choices": "none"}', "application/json", "answered 200 without any choice"),
-        ('{"choices": [{"text": "old"}]}', "application/json", "answered 200 with a choice that holds no message"),
-        ("[]", "application/json", "answered 200 with list in place of an object"),
-        ("null", "application/json", "answered 200 with NoneType in place of an object"),
-        ('{"choices": [', "application/json", "gave an answer that cannot be read"),
-        ("", "application/json", "gave an answer that cannot be read"),
+        ('{"error": {"message": "model overloaded"}}', JSON, "answered 200 with an error: model overloaded"),
+        ('{"error": "model overloaded"}', JSON, "answered 200 with an error: model overloaded"),
+        ('{"choices": []}', JSON, "answered 200 without any choice"),
+        ('{"choices": null}', JSON, "answered 200 without any choice"),
+        ('{"choices": "none"}', JSON, "answered 200 without any choice"),
+        ('{"choices": [{"text": "old"}]}', JSON, "answered 200 with a choice that holds no message"),
+        ("[]", JSON, "answered 200 with list in place of an object"),
+        ("null", JSON, "answered 200 with NoneType in place of an object"),
+        ('{"choices": [', JSON, "gave an answer that cannot be read"),
+        ("", JSON, "gave an answer that cannot be read"),
     ],
 )  # fmt: skip
 def test_an_answer_that_is_none_becomes_a_clear_error_with_the_run_on_it(
@@ -253,18 +248,39 @@ def test_an_answer_that_is_none_becomes_a_clear_error_with_the_run_on_it(
     assert [each.result for each in error.result.calls] == [{"thb": 6520}]
 
 
-def test_a_connection_cut_in_the_middle_of_the_answer_is_a_connection_failure():
+@pytest.fixture(params=["aiohttp", "httpx"])
+def transport(request, monkeypatch) -> str:
+    """Both roads to a server: the fast one, and the one that is taken where aiohttp is not installed."""
+    if request.param == "httpx":
+
+        def missing(**settings: Any) -> None:
+            raise RuntimeError("install the aiohttp extra")
+
+        monkeypatch.setattr("openai.DefaultAioHttpClient", missing)
+    return request.param
+
+
+def test_a_conversation_is_the_same_by_either_road(httpserver, transport):
+    httpserver.expect_ordered_request(PATH).respond_with_json(answer(calls=[wants("quote")]))
+    httpserver.expect_ordered_request(PATH).respond_with_json(answer("6520 baht."))
+
+    result = ask(httpserver.url_for("/v1"), quote())
+
+    assert (result.content, result.calls[0].result) == ("6520 baht.", {"thb": 6520})
+
+
+def test_a_connection_cut_in_the_middle_of_the_answer_is_a_connection_failure(transport):
     def cut(connection: socket.socket, number: int) -> None:
         connection.sendall(whole(answer("hello"))[:-20])
 
     with raw_server(cut) as url:
         error = failure(url)
 
-    assert error.kind == "connection"
-    assert error.result.calls == []
+    assert (error.kind, error.result.calls) == ("connection", [])
+    assert "broke the connection" in str(error)
 
 
-def test_a_connection_closed_without_an_answer_is_tried_again():
+def test_a_connection_closed_without_an_answer_is_tried_again(transport):
     def second_time(connection: socket.socket, number: int) -> None:
         if number > 1:
             connection.sendall(whole(answer("hello")))
@@ -275,7 +291,7 @@ def test_a_connection_closed_without_an_answer_is_tried_again():
     assert (result.content, result.turns[0].reply.attempts) == ("hello", 2)
 
 
-def test_a_connection_that_is_always_closed_is_called_that_and_not_a_time_out():
+def test_a_connection_that_is_always_closed_is_called_that_and_not_a_time_out(transport):
     with raw_server(lambda connection, number: None) as url:
         error = failure(url)
 
@@ -283,7 +299,7 @@ def test_a_connection_that_is_always_closed_is_called_that_and_not_a_time_out():
     assert "broke the connection" in str(error)
 
 
-def test_a_server_that_is_not_there_is_named():
+def test_a_server_that_is_not_there_is_named(transport):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
 
@@ -341,7 +357,7 @@ def test_a_refusal_is_not_tried_again(httpserver, status):
     assert (len(httpserver.log), error.status) == (1, status)
 
 
-def test_a_silent_server_is_given_up_after_the_time_out():
+def test_a_silent_server_is_given_up_after_the_time_out(transport):
     with raw_server(lambda connection, number: time.sleep(3)) as url:
         begun = time.perf_counter()
         error = failure(url, timeout_s=0.3)
@@ -369,8 +385,12 @@ def test_a_server_that_drips_is_given_up_at_the_deadline():
 
 
 def test_a_run_that_is_cancelled_while_the_model_is_silent_ends_at_once(httpserver):
+    let_go = threading.Event()
+    answered = threading.Event()
+
     def late(request: Request) -> Response:
-        time.sleep(2)
+        let_go.wait(10)
+        answered.set()
         return Response("{}")
 
     httpserver.expect_request(PATH).respond_with_handler(late)
@@ -385,7 +405,11 @@ def test_a_run_that_is_cancelled_while_the_model_is_silent_ends_at_once(httpserv
             assert task.cancelled()
             return time.perf_counter() - begun
 
-    assert asyncio.run(scene()) < 1
+    took = asyncio.run(scene())
+    let_go.set()
+    answered.wait(10)
+
+    assert took < 1
 
 
 # -- secrets and lives -----------------------------------------------------------------------------------
@@ -393,13 +417,20 @@ def test_a_run_that_is_cancelled_while_the_model_is_silent_ends_at_once(httpserv
 
 def test_the_key_is_sent_and_shown_nowhere(httpserver):
     httpserver.expect_request(PATH).respond_with_data("busy", status=400)
-    url = httpserver.url_for("/v1").replace("http://", "http://user:pass-secret@")
+    url = httpserver.url_for("/v1")
 
     error = failure(url, api_key="sk-secret")
-    model = OpenAICompatible("m-1", base_url=url, api_key="sk-secret")
+    model = OpenAICompatible("m-1", base_url=url + "?token=secret", api_key="sk-secret")
 
-    assert httpserver.log[0][0].headers["Authorization"] == "Bearer sk-secret"
+    assert httpserver.log[-1][0].headers["Authorization"] == "Bearer sk-secret"
     assert "secret" not in str(error) + repr(error) + repr(model)
+
+
+def test_a_base_url_with_a_password_is_refused_and_not_repeated():
+    with pytest.raises(UsageError) as caught:
+        OpenAICompatible("m-1", base_url="https://user:pass-secret@models.example.com/v1")
+
+    assert "secret" not in str(caught.value)
 
 
 def test_one_model_serves_one_event_loop_after_another(httpserver):

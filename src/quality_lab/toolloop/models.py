@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
-from ..errors import ServiceError
+from ..errors import ServiceError, UsageError
 from .record import LoopResult, Message, ModelReply
 from .wire import to_json
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 FailureKind = Literal["connection", "timeout", "status", "malformed", "script"]
+_UNMET = ("ClientConnectorError", "ConnectError")  # what aiohttp and httpx call a door that nobody opens
 _attempts: contextvars.ContextVar[list[int] | None] = contextvars.ContextVar("attempts", default=None)
 
 
@@ -59,6 +61,9 @@ class OpenAICompatible:
     limits, server errors and broken connections are tried again up to *max_retries* times; a Retry-After of
     up to two minutes is kept to, one beyond that ends the attempt. Use it as ``async with`` or call
     `aclose`.
+
+    Raises:
+        UsageError: the base URL holds a user name, where a key does not belong.
     """
 
     def __init__(
@@ -72,6 +77,8 @@ class OpenAICompatible:
         max_retries: int = 2,
         options: Mapping[str, Any] | None = None,
     ) -> None:
+        if urlsplit(base_url).username is not None:
+            raise UsageError("the model's base URL holds a user name; a key is given as api_key")
         self.name = name
         self.base_url = base_url
         self.timeout_s = timeout_s
@@ -87,8 +94,8 @@ class OpenAICompatible:
 
     @property
     def _where(self) -> str:
-        parts = urlsplit(self.base_url)  # without user, password and query: they may be secrets
-        return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        parts = urlsplit(self.base_url)  # without the query: it may hold a secret
+        return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
     async def complete(
         self,
@@ -106,7 +113,7 @@ class OpenAICompatible:
 
         from .chat import reply_from, request_body
 
-        body = request_body(self.name, messages, tools=tools, options={**self.options, **options})
+        body = to_bytes(request_body(self.name, messages, tools=tools, options={**self.options, **options}))
         count = [0]
         _attempts.set(count)
         try:
@@ -114,7 +121,7 @@ class OpenAICompatible:
                 answer = await self._connected().post(
                     "/chat/completions",
                     cast_to=object,
-                    content=to_bytes(body),
+                    content=body,
                     options={"headers": {"Content-Type": "application/json"}},
                 )
         except TimeoutError:
@@ -123,16 +130,15 @@ class OpenAICompatible:
             said = excerpt(_message_of(error.body) or error.response.text)
             what = f"refused with {error.status_code}" + (f": {said}" if said else "")
             raise self._failure(what, "status", count, status=error.status_code) from error
-        except openai.APITimeoutError as error:
-            if _broken(error):
-                raise self._failure(f"broke the connection: {_cause(error)}", "connection", count) from error
-            raise self._failure(f"was silent for {self.timeout_s:g} s", "timeout", count) from error
-        except openai.APIConnectionError as error:
-            raise self._failure(f"could not be reached: {_cause(error)}", "connection", count) from error
-        except (
-            openai.OpenAIError,
-            ValueError,
-        ) as error:  # ValueError: a body that claims to be JSON and is not
+        except openai.APIConnectionError as error:  # the transport calls most of these time-outs
+            causes = list(_causes(error))
+            if isinstance(causes[-1], TimeoutError) or type(causes[-1]).__name__.endswith("Timeout"):
+                raise self._failure(f"was silent for {self.timeout_s:g} s", "timeout", count) from error
+            unmet = any(kind.__name__ in _UNMET for cause in causes for kind in type(cause).__mro__)
+            what = "could not be reached" if unmet else "broke the connection"
+            said = excerpt(str(causes[-1]) or type(causes[-1]).__name__)
+            raise self._failure(f"{what}: {said}", "connection", count) from error
+        except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError) as error:
             raise self._failure(f"gave an answer that cannot be read: {error}", "malformed", count) from error
         try:
             return reply_from(answer, attempts=max(count[0], 1))
@@ -211,22 +217,7 @@ def _message_of(body: object) -> str | None:
     return None
 
 
-def _broken(error: BaseException) -> bool:
-    """Return whether what the transport calls a time-out was a connection that the server closed."""
-    origin: BaseException | None = error
-    while origin is not None:
-        if type(origin).__name__ in (
-            "ServerDisconnectedError",
-            "ClientOSError",
-            "ClientConnectionResetError",
-        ):
-            return True
-        origin = origin.__cause__
-    return False
-
-
-def _cause(error: BaseException) -> str:
-    origin = error
-    while origin.__cause__ is not None:
-        origin = origin.__cause__
-    return excerpt(str(origin) or type(origin).__name__)
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
