@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from story.cases import cases
-from story.chat import CHAT_TOOLS, Concierge
+from story.concierge import CHAT_TOOLS, Concierge
 from story.frame import EXCHANGE_TOOLS
 from story.journal import ChatReviews
 from story.plot import Story

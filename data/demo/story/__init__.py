@@ -1,1 +1,1 @@
-"""The demo story: frame, calls, plot, reviews, records and cases; chat and journal; truth."""
+"""The demo story: frame, calls, plot, reviews, records and cases; chat, concierge and journal; truth."""

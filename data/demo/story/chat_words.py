@@ -6,16 +6,16 @@ from typing import Any
 
 SYSTEM = "You are the concierge of Harbour Lane Exchange. Book cars, tours and cleaning. Be brief and kind."
 
-TRIPS = [
-    ("Airport", "Old Town"),
-    ("Airport", "Lantern Beach"),
-    ("Old Town", "Airport"),
-    ("Lantern Beach", "Ferry Pier"),
-    ("Ferry Pier", "Old Town"),
-    ("Harbour Lane", "Airport"),
-    ("Airport", "Hill View Villas"),
-    ("Hill View Villas", "Elephant Valley"),
-    ("Old Town", "Lantern Beach"),
+TRIPS = [  # from, to, price of the smallest car
+    ("Airport", "Old Town", 900),
+    ("Airport", "Lantern Beach", 750),
+    ("Old Town", "Airport", 900),
+    ("Lantern Beach", "Ferry Pier", 600),
+    ("Ferry Pier", "Old Town", 400),
+    ("Harbour Lane", "Airport", 850),
+    ("Airport", "Hill View Villas", 1100),
+    ("Hill View Villas", "Elephant Valley", 1300),
+    ("Old Town", "Lantern Beach", 500),
 ]
 TRANSFER_OPENINGS = [
     "Hi! Could you get us a car from {pickup} to {dropoff} on {when}? We are {people}.",
@@ -59,6 +59,7 @@ GOODBYES = [
     "No hurry. Have a good day!",
     "Sure, I am here every day until nine.",
 ]
+FLIGHTS = ["It is HL {number}.", "HL{number} I think", "flight HL {number}, from the capital"]
 BOOKED = [
     "Noted: {what}, {price} THB. An operator confirms within the hour.",
     "Thank you! {what} for {price} THB is with our operator now.",
@@ -119,16 +120,35 @@ BOAT: dict[str, Any] = {
     "minParticipants": 6,
     "wish": "the sunset boat",
 }
-CARS: list[dict[str, Any]] = [
-    {"id": "sedan", "name": "Sedan", "capacity": 3, "price": 900, "currency": "THB"},
-    {"id": "minivan", "name": "Minivan", "capacity": 7, "price": 1400, "currency": "THB"},
-    {"id": "van-lux", "name": "Comfort van", "capacity": 8, "price": 2100, "currency": "THB"},
-]
+_CARS = [("sedan", "Sedan", 3, 1.0), ("minivan", "Minivan", 7, 1.5), ("van-lux", "Comfort van", 8, 2.2)]
+
+
+def cars(price: int, people: int) -> list[dict[str, Any]]:
+    """Return the cars in which *people* find room, for a trip that costs *price* with the smallest."""
+    return [
+        {
+            "id": car,
+            "name": name,
+            "capacity": seats,
+            "price": round(price * factor / 50) * 50,
+            "currency": "THB",
+        }
+        for car, name, seats, factor in _CARS
+        if seats >= people
+    ]
+
+
 FLATS = [
     ("We leave on {date} and the flat should be cleaned, three hours or so?", 3),
     ("How much for cleaning on {date}? It's one bedroom, 2 hours I guess", 2),
     ("cleaning lady {date} please 4 hours big house", 4),
     ("Could somebody clean the apartment on {date}? Two hours are enough, we are tidy people.", 2),
+]
+PICKS_A_TIME = [
+    "13:00 please",
+    "The early one, 9.",
+    "either is fine",
+    "Hm, is the afternoon possible? Then 13:00.",
 ]
 ASKS_FOR_REQUESTS = [
     "What did I book with you so far?",
