@@ -24,7 +24,7 @@ help:  ## Say what can be made
 
 report: $(VENV)/.ready-to-run  ## Build the demo's quality report; the last line is the path of its HTML
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)/data
-	@$(BIN)/quality-lab --home $(DEMO) load data/demo >&2
+	@$(BIN)/quality-lab --home $(DEMO) load data/demo/exports data/demo/journal >&2
 	@folder=$$($(BIN)/quality-lab --home $(DEMO) report quality) && \
 	  ls "$$(printf '%s\n' "$$folder" | tail -n 1)/report.html"
 
