@@ -1,9 +1,9 @@
-"""Flat objects decoded at speed, and yet with every key accounted for: unknown ones counted, doubles refused."""
+"""Flat objects decoded at speed, yet with every key accounted for: unknown ones counted, doubles refused."""
 
 from __future__ import annotations
 
 import re
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -13,33 +13,34 @@ from quality_lab.records import ReadNotes
 
 Fields = TypeVar("Fields", bound=msgspec.Struct)
 
-_SCALAR = r'(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^",{}\[\]\s]++)'
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_OTHER_SCALAR = r'[^,"}]++'  # the parser has made sure that it is one
 _UNKNOWN = "Object contains unknown field"
+_SHAPES_KEPT = 8
+
+
+class _Run(NamedTuple):
+    """Keys and scalars between two nested values, and the name of the nested value that follows."""
+
+    pattern: re.Pattern[bytes]
+    nested: str | None
 
 
 class FlatDecoder(Generic[Fields]):
-    """Decodes objects of one kind. *usual* are their keys in the order in which their maker writes them.
+    """Decodes objects of one kind.
 
-    A parser takes the last of two equal keys without a word, and looking for them costs more than parsing.
-    So the usual shape is recognised as a whole: the keys before and after the nested values, in their
-    order, each once, and as many bytes as that makes. Only a line of another shape is taken apart to look
-    for doubles.
+    A parser takes the last of two equal keys without a word, and looking for them takes longer than
+    parsing. So the decoder learns the shapes that come: the order of the keys, each once, with nothing
+    between them but scalars and as many bytes as the nested values have. Only a line of a new shape is
+    taken apart to look for doubles.
     """
 
-    def __init__(self, kind: type[Fields], *, usual: str, nested: tuple[str, str]) -> None:
-        self._known = frozenset(field.encode_name.encode() for field in msgspec.structs.fields(kind))
+    def __init__(self, kind: type[Fields]) -> None:
+        self._types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
         strict = msgspec.defstruct(kind.__name__, [], bases=(kind,), forbid_unknown_fields=True, kw_only=True)
         self._strict: msgspec.json.Decoder[Fields] = msgspec.json.Decoder(strict)
         self._lax = msgspec.json.Decoder(kind)
-        self._nested = nested
-        names = usual.split()
-        first, last = names.index(nested[0]), names.index(nested[1])
-        before = "".join(f'"{name}":{_SCALAR},' for name in names[:first])
-        after = "".join(f',"{name}":{_SCALAR}' for name in names[last + 1 :])
-        self._before = re.compile((r"\{" + before + f'"{nested[0]}":').encode(), re.DOTALL)
-        self._after = re.compile((after + r"\}\Z").encode(), re.DOTALL)
-        self._next_key = f',"{names[last + 1]}":'.encode()
-        self._between = len(f',"{nested[1]}":')
+        self._shapes: list[tuple[_Run, ...]] = []
 
     def decode(self, text: bytes, notes: ReadNotes) -> Fields:
         """Return the fields of the object *text*; keys that nobody knows are counted in *notes*.
@@ -54,30 +55,51 @@ class FlatDecoder(Generic[Fields]):
             if not str(problem).startswith(_UNKNOWN):
                 raise
             found = self._lax.decode(text)
-            for name in self._keys(text):
-                if name not in self._known:
-                    notes.count(notes.unknown_fields, name.decode("utf-8", "backslashreplace"))
+            for name in _keys(text):
+                if name not in self._types:
+                    notes.count(notes.unknown_fields, name)
             return found
-        if not self._is_usual(text, found):
-            self._keys(text)
+        for shape in self._shapes:
+            if _fits(shape, text, found):
+                return found
+        self._learn(_keys(text))
         return found
 
-    def _is_usual(self, text: bytes, found: Fields) -> bool:
-        before = self._before.match(text)
-        if before is None:
-            return False
-        after = text.rfind(self._next_key)
-        one, other = (len(memoryview(getattr(found, name))) for name in self._nested)
-        return (
-            before.end() + one + self._between + other == after and self._after.match(text, after) is not None
-        )
+    def _learn(self, keys: list[str]) -> None:
+        runs, run = [], r"[ \t\r]*\{"
+        for place, name in enumerate(keys):
+            run += (", ?" if place else " ?") + f'"{re.escape(name)}": ?'
+            if self._types[name] is msgspec.Raw:
+                runs.append(_Run(re.compile(run.encode(), re.DOTALL), name))
+                run = ""
+            else:
+                run += _written(self._types[name])
+        runs.append(_Run(re.compile((run + r"\}[ \t\r]*\Z").encode(), re.DOTALL), None))
+        self._shapes = [tuple(runs), *self._shapes[: _SHAPES_KEPT - 1]]
 
-    def _keys(self, text: bytes) -> list[bytes]:
-        """Return the keys of the object *text*, or refuse it."""
-        keys = [key[1:-1] for key, _ in members(text)]
-        if len(set(keys)) < len(keys):
-            double = next(key for key in keys if keys.count(key) > 1)
-            raise Refused(
-                double.decode("utf-8", "backslashreplace"), f"the key stands there {keys.count(double)} times"
-            )
-        return keys
+
+def _fits(shape: tuple[_Run, ...], text: bytes, found: msgspec.Struct) -> bool:
+    position = 0
+    for pattern, nested in shape:
+        run = pattern.match(text, position)
+        if run is None:
+            return False
+        position = run.end()
+        if nested is not None:
+            position += len(memoryview(getattr(found, nested)))
+    return True
+
+
+def _keys(text: bytes) -> list[str]:
+    """Return the keys of the object *text* in order, or refuse it where one stands there twice."""
+    keys = [msgspec.json.decode(key, type=str) for key, _ in members(text)]
+    for key in {key for key in keys if keys.count(key) > 1}:
+        raise Refused(key, f"the key stands there {keys.count(key)} times")
+    return keys
+
+
+def _written(kind: object) -> str:
+    """Return the pattern of a scalar of a field's type, as it is written."""
+    if kind is str:
+        return _STRING
+    return f"(?:{_STRING}|null)" if kind == str | None else _OTHER_SCALAR

@@ -8,6 +8,7 @@ import msgspec
 
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.exact import is_json
+from quality_lab.formats.making import quick
 from quality_lab.formats.validation import Count, epoch_s
 from quality_lab.labels import FIVE, fold_label
 from quality_lab.records import UPSTREAM, ArgumentsState, Feedback, Label, ResultState, SeenIn, ToolCall
@@ -17,6 +18,8 @@ GUARD: Final = (
 )
 CALL_KEY: Final = "(tenant, id of the trace): upstream's own serial number"
 _ABSENT: Final = msgspec.Raw()
+_tool_call = quick(ToolCall)
+_feedback = quick(Feedback)
 _LABELS: Final[dict[str, Label]] = {label: label for label in FIVE}
 
 
@@ -67,7 +70,7 @@ def tool_call(
     )
     arguments, arguments_state = arguments_of(call.args)
     result, result_state = result_of(call.result)
-    return ToolCall(
+    return _tool_call(
         key_space=UPSTREAM,
         key=str(trace_id),
         conversation_id=str(conversation_id),
@@ -93,7 +96,7 @@ def tool_call(
 
 def feedback(item: LabelItem, *, call: CallFields | None, time_key: str, reading: Reading) -> Feedback:
     """Return the record of a label on *call*; one that is none of the five is kept and counted."""
-    return Feedback(
+    return _feedback(
         key_space=UPSTREAM,
         key=str(item.id),
         target_level="call",

@@ -23,12 +23,7 @@ class FeedbackLine(CallFields, kw_only=True, gc=False):
     toolCallCreatedAt: int
 
 
-_decoder = FlatDecoder(
-    FeedbackLine,
-    usual="id toolCallId adminId label note feedbackCreatedAt conversationId contactId messageId "
-    "outboundQueueId source toolName args result error cycle toolCallIndex latencyMs toolCallCreatedAt",
-    nested=("args", "result"),
-)
+_decoder = FlatDecoder(FeedbackLine)
 
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:

@@ -10,12 +10,7 @@ from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import CALL_KEY, TraceItem, tool_call
 from quality_lab.records import ToolCall
 
-_decoder = FlatDecoder(
-    TraceItem,
-    usual="id conversationId contactId messageId outboundQueueId source toolName args result error cycle "
-    "toolCallIndex latencyMs createdAt",
-    nested=("args", "result"),
-)
+_decoder = FlatDecoder(TraceItem)
 
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
