@@ -1,4 +1,4 @@
-"""Intervals against scipy and statsmodels, and against what they promise: to hold the truth 95 times in 100."""
+"""Intervals against scipy and statsmodels, and against what they promise: to hold the truth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def sums_of(hits: list[int], calls: list[int]) -> Sums:
     )
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (3, 40), (30, 53), (42, 104), (1, 100_000), (7, 7), (999, 1000)])
+@pytest.mark.parametrize(
+    ("k", "n"), [(0, 1), (1, 1), (3, 40), (30, 53), (42, 104), (1, 100_000), (7, 7), (999, 1000)]
+)
 def test_wilson_agrees_with_statsmodels_to_ten_digits(k, n):
     low, high = wilson(k, n)
 
@@ -32,7 +34,9 @@ def test_wilson_agrees_with_statsmodels_to_ten_digits(k, n):
     assert high == pytest.approx(expected_high, abs=1e-11)
 
 
-@pytest.mark.parametrize("df", [1, 2, 3, 5, 9, 11, 29, 119, 500, 999, 999.5, 1000, 1001, 5000, 200_000, 10_000_000])
+@pytest.mark.parametrize(
+    "df", [1, 2, 3, 5, 9, 11, 29, 119, 500, 999, 999.5, 1000, 1001, 5000, 200_000, 10_000_000]
+)
 @pytest.mark.parametrize("p", [0.6, 0.9, 0.975, 0.995])
 def test_the_t_quantile_agrees_with_scipy_to_ten_digits(p, df):
     assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-10)
@@ -64,7 +68,9 @@ def test_the_design_effect_is_the_one_of_the_definition_worked_out_by_hand():
     sums = sums_of([5] * 6 + [0] * 6, [5] * 12)
 
     assert design_effect(sums) == pytest.approx(60 / 11, rel=1e-14)
-    assert effective_n(sums) == pytest.approx(11 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 11)) ** 2, rel=1e-12)
+    assert effective_n(sums) == pytest.approx(
+        11 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 11)) ** 2, rel=1e-12
+    )
 
 
 def test_calls_of_conversations_of_their_own_have_no_design_effect():
@@ -82,14 +88,17 @@ def test_where_nothing_or_everything_fails_the_design_effect_is_one_and_t_still_
     sums = sums_of([hit] * 12, [3] * 12)
 
     assert design_effect(sums) == 1
-    assert effective_n(sums) == pytest.approx(36 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 11)) ** 2, rel=1e-12)
+    assert effective_n(sums) == pytest.approx(
+        36 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 11)) ** 2, rel=1e-12
+    )
 
 
 def test_under_ten_conversations_the_plain_interval_stands_and_is_marked():
     nine = rate(sums_of([5] * 3 + [0] * 6, [5] * 9))
     ten = rate(sums_of([5] * 3 + [0] * 7, [5] * 10))
 
-    assert nine is not None and ten is not None
+    assert nine is not None
+    assert ten is not None
     assert (nine.few, nine.n_eff, (nine.low, nine.high)) == (True, 45, wilson(15, 45))
     assert not ten.few
     assert ten.n_eff < 50
@@ -128,7 +137,9 @@ def test_the_sums_give_the_same_design_effect_as_the_conversations_one_by_one(pa
 
 @pytest.mark.parametrize("truth", [0.2, 0.5])
 @pytest.mark.parametrize("conversations", [12, 30, 120])
-def test_intervals_hold_the_truth_often_enough_where_calls_of_a_conversation_resemble_each_other(conversations, truth):
+def test_intervals_hold_the_truth_often_enough_where_calls_of_a_conversation_resemble_each_other(
+    conversations, truth
+):
     alike, calls, seeds = 0.3, 5, 2000  # intra-conversation correlation of beta-binomial calls
     a, b = truth * (1 - alike) / alike, (1 - truth) * (1 - alike) / alike
     held = 0

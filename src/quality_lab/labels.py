@@ -33,7 +33,9 @@ class Judgement:
     label: Label | None  # None where nobody judged it, and where it is disputed
     disputed: bool
     adjudicated: bool
-    current: tuple[Feedback, ...]  # the labels that count, oldest first: the adjudication, or each reviewer's latest
+    current: tuple[
+        Feedback, ...
+    ]  # the labels that count, oldest first: the adjudication, or each reviewer's latest
 
     @property
     def reviewed(self) -> bool:
@@ -58,10 +60,10 @@ def fold_label(text: str | None) -> Label | None:
 def judgement(feedback: Iterable[Feedback], *, author_kinds: Collection[str] = HUMAN_ONLY) -> Judgement:
     """Return the judgement on one call from all *feedback* about it.
 
-    An adjudication wins (the latest, where there are several). Otherwise each reviewer's latest label counts, and
-    the call is judged by the label that over half of the reviewers gave; no such label is a dispute. Later is by
-    time, then by key; an undated label is older than any dated one. Labels that name no author are the word of as
-    many unknown reviewers. Scores and labels outside the five judge nothing.
+    An adjudication wins (the latest, where there are several). Otherwise each reviewer's latest label counts,
+    and the call is judged by the label that over half of the reviewers gave; no such label is a dispute.
+    Later is by time, then by key; an undated label is older than any dated one. Labels that name no author
+    are the word of as many unknown reviewers. Scores and labels outside the five judge nothing.
     """
     rows = [row for row in feedback if row.label is not None and row.author_kind in author_kinds]
     rows.sort(key=_age)
@@ -72,7 +74,9 @@ def judgement(feedback: Iterable[Feedback], *, author_kinds: Collection[str] = H
     current = tuple(sorted(latest.values(), key=_age))
     votes = Counter(row.label for row in current)
     winner = next((label for label, count in votes.items() if 2 * count > len(current)), None)
-    return Judgement(label=winner, disputed=bool(current) and winner is None, adjudicated=False, current=current)
+    return Judgement(
+        label=winner, disputed=bool(current) and winner is None, adjudicated=False, current=current
+    )
 
 
 def _age(row: Feedback) -> tuple[datetime, int, str, str]:

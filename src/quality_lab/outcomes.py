@@ -12,11 +12,13 @@ First match wins:
 6. there is no result, or it is pending or was not captured: `unknown`;
 7. the format cannot say whether it failed: `unknown`; else `ok`.
 
-A format *can say* when it sets `is_error`, or names an `error_origin`. A format whose only rule is a text rule
-gives `error_origin="text"` to the calls it hits (with `is_error` None) and `is_error=False` to the others.
+A format *can say* when it sets `is_error`, or names an `error_origin`. A format whose only rule is a text
+rule gives `error_origin="text"` to the calls it hits (with `is_error` None) and `is_error=False` to the
+others.
 
-Whoever has a million calls asks SQL for the few fields of each result that `fields_looked_at` names, and `decide`
-once for every distinct combination; whoever has one call asks `outcome_of`. Both follow the same rule.
+Whoever has a million calls asks SQL for the few fields of each result that `fields_looked_at` names, and
+`decide` once for every distinct combination; whoever has one call asks `outcome_of`. Both follow the same
+rule.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ _HOLLOW = re.compile(r"([\[{])[ \t\r\n]+([\]}])")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Override:
-    """A house's own word on the results of one tool (or of every tool): this field, this value, this outcome."""
+    """A house's own word on results of one tool, or of every tool: this field, this value, this outcome."""
 
     outcome: Outcome
     field: str  # top-level key of the result
@@ -77,7 +79,7 @@ class OutcomeOverrides:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signals:
-    """All that the rule looks at. *fields* are values of the result's top level, by name; absent is left out."""
+    """All that the rule looks at. *fields* are values of the result's top level, by name."""
 
     tool_name: str
     actor: str = "model"
@@ -89,7 +91,8 @@ class Signals:
 
 
 def outcome_of(call: ToolCall, *, overrides: OutcomeOverrides | None = None) -> tuple[Outcome, str | None]:
-    """Return the outcome of *call* and, where it is `gated`, the reason: the result's own code, else the flag.
+    """Return the outcome of *call* and, where it is `gated`, the reason: the result's own code, else the
+    flag.
 
     >>> call = ToolCall(key_space="k", key="1", conversation_id="c", tool_name="pay", is_error=False,
     ...                 result='{"ok":false,"needsOperator":true,"reason":"action_not_allowed_for_stage"}')
@@ -110,7 +113,9 @@ def signals(call: ToolCall, *, overrides: OutcomeOverrides | None = None) -> Sig
         person_refused=call.person_refused,
         is_error=call.is_error,
         error_origin=call.error_origin,
-        result_state="absent" if call.result is None and call.result_state == "present" else call.result_state,
+        result_state="absent"
+        if call.result is None and call.result_state == "present"
+        else call.result_state,
         fields={name: found[name] for name in wanted if name in found},
     )
 
@@ -156,7 +161,8 @@ def shipped() -> OutcomeOverrides:
 
 
 def load_overrides(path: Path) -> OutcomeOverrides:
-    """Return the overrides of a TOML file: `[[override]]` with field, outcome, and optionally tool and equals.
+    """Return the overrides of a TOML file: `[[override]]` with field, outcome, and optionally tool and
+    equals.
 
     Raises:
         InputError: the file cannot be read, or an entry is not such a table.
@@ -167,7 +173,9 @@ def load_overrides(path: Path) -> OutcomeOverrides:
         raise InputError(f"{path}: outcome overrides cannot be read: {problem}") from problem
     if not isinstance(tables, list):
         raise InputError(f"{path}: wanted [[override]] tables, found {type(tables).__name__}")
-    return OutcomeOverrides(overrides=tuple(_override(path, at, table) for at, table in enumerate(tables, start=1)))
+    return OutcomeOverrides(
+        overrides=tuple(_override(path, at, table) for at, table in enumerate(tables, start=1))
+    )
 
 
 def _override(path: Path, at: int, table: Any) -> Override:
@@ -212,7 +220,9 @@ def _top_level(result: str | None) -> Mapping[str, Any]:
 
 
 def _parsed(text: str | None) -> Any:
-    """Return the value of JSON *text*, numbers as floats (their size and sign is all that matters); None if none."""
+    """Return the value of JSON *text*, numbers as floats (their size and sign is all that matters); None if
+    none.
+    """
     if text is None or not text.lstrip(" \t\r\n").startswith(("{", '"')):
         return None
     try:
