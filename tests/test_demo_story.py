@@ -225,7 +225,7 @@ def test_the_truth_is_what_the_reviewers_wrote(demo, truth):
     assert truth["proposals"] == Counter(proposal["status"] for proposal in demo.proposals)
     assert truth["journal"] == {
         "rows": len(demo.journal),
-        "calls": len({(row["call"]["conversation_id"], row["call"]["call_index"]) for row in demo.journal}),
+        "calls": len({tuple(row["call"].values()) for row in demo.journal}),
         "by_label": Counter(row["label"] for row in demo.journal),
     }
 
@@ -396,11 +396,13 @@ def test_the_cases_have_upstreams_shape(demo):
 
 def test_every_line_of_the_journal_points_at_a_call_of_the_web_chat(demo):
     calls = {
-        chat["id"]: sum(len(message.get("tool_calls", ())) for message in chat["messages"])
+        ("openai_chat", chat["id"], position, index)
         for chat in demo.chats
+        for position, message in enumerate(chat["messages"])
+        for index, _ in enumerate(message.get("tool_calls", ()))
     }
 
-    assert all(row["call"]["call_index"] < calls[row["call"]["conversation_id"]] for row in demo.journal)
+    assert all(tuple(row["call"].values()) in calls for row in demo.journal)
     assert len({row["id"] for row in demo.journal}) == len(demo.journal)
     assert {row["author_kind"] for row in demo.journal} == {"HUMAN"}
 

@@ -12,9 +12,10 @@ from story.frame import iso
 
 @dataclass
 class ChatCall:
-    """A call inside a conversation; `index` counts the calls of the whole conversation from 0."""
+    """A call inside a conversation: the position of its message, and its place among the calls of that message."""
 
     tool: str
+    message: int
     index: int
     fate: str = "ok"
     flaw: str = ""
@@ -46,7 +47,7 @@ class Chat:
     def use(self, *uses: tuple[str, dict[str, Any], Any], fate: str = "ok", flaw: str = "") -> None:
         """Make the calls of one assistant message, then give their results in the same order."""
         made = []
-        for tool, args, _ in uses:
+        for index, (tool, args, _) in enumerate(uses):
             call_id = f"call_{self.rng.getrandbits(40):010x}"
             made.append(
                 {
@@ -55,7 +56,7 @@ class Chat:
                     "function": {"name": tool, "arguments": json.dumps(args, ensure_ascii=False)},
                 }
             )
-            self.calls.append(ChatCall(tool, len(self.calls), fate, flaw))
+            self.calls.append(ChatCall(tool, len(self.messages), index, fate, flaw))
         self.add("assistant", self.rng.randint(1, 4), content=None, tool_calls=made)
         for call, (_, _, result) in zip(made, uses, strict=True):
             text = json.dumps(result, ensure_ascii=False)

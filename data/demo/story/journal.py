@@ -45,7 +45,12 @@ class ChatReviews:
                 "created_at": iso(at_the_desk(self.rng, chat.at)),
                 "author": REVIEWERS[reviewer],
                 "author_kind": "HUMAN",
-                "call": {"format": "openai_chat", "conversation_id": chat.id, "call_index": call.index},
+                "call": {
+                    "format": "openai_chat",
+                    "conversation_id": chat.id,
+                    "message": call.message,
+                    "index": call.index,
+                },
                 "label": label,
                 "note": self.voices.note(kind, reviewer),
                 "guide_version": "2026-05",
