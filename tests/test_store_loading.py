@@ -50,7 +50,9 @@ def feedback(number: int, on: int, **changes: Any) -> dict[str, Any]:
 
 def write(path: Path, *lines: dict[str, Any] | str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), "utf-8")
+    path.write_text(
+        "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), "utf-8"
+    )
     return path
 
 
@@ -107,10 +109,12 @@ def test_three_exports_in_all_six_orders_give_equal_tables(tmp_path: Path) -> No
         for file in order:
             store.load([file])
         with store.question() as connection:
-            seen.append({
-                name: sorted(connection.execute(f"select * from {name}").fetchall(), key=str)
-                for name in ("tool_calls", "feedback", "conversations", "versions", "rejects")
-            })
+            seen.append(
+                {
+                    name: sorted(connection.execute(f"select * from {name}").fetchall(), key=str)
+                    for name in ("tool_calls", "feedback", "conversations", "versions", "rejects")
+                }
+            )
 
     assert all(one == seen[0] for one in seen)
     assert sorted(row[3] for row in seen[0]["tool_calls"]) == ["1", "2", "3", "5"]
@@ -147,7 +151,9 @@ def test_a_cache_that_is_deleted_comes_back_from_the_list_beside_it(store: Store
     assert store.totals()["tool_calls"] == 1
 
 
-def test_a_damaged_cache_is_refused_with_the_way_out_and_can_be_made_anew(store: Store, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_refused_with_the_way_out_and_can_be_made_anew(
+    store: Store, tmp_path: Path
+) -> None:
     store.load([write(tmp_path / "traces.jsonl", trace(1))])
     store.database.write_bytes(b"\x00" * 40_000)
 
@@ -189,7 +195,9 @@ def test_a_named_path_that_is_not_there_fails_and_the_others_load(store: Store, 
     assert report.exit_code() == 3
 
 
-def test_an_unknown_file_in_a_folder_is_a_notice_and_a_fault_only_under_strict(store: Store, tmp_path: Path) -> None:
+def test_an_unknown_file_in_a_folder_is_a_notice_and_a_fault_only_under_strict(
+    store: Store, tmp_path: Path
+) -> None:
     write(tmp_path / "box" / "traces.jsonl", trace(1))
     write(tmp_path / "box" / "notes.txt", "hello")
 

@@ -24,7 +24,8 @@ _ARROW: dict[str, pa.DataType] = {
 def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
     """Return the names of *table*'s columns in order, each with its DuckDB type."""
     rows = connection.execute(
-        "select column_name, data_type from duckdb_columns() where table_name = $t order by column_index", {"t": table}
+        "select column_name, data_type from duckdb_columns() where table_name = $t order by column_index",
+        {"t": table},
     ).fetchall()
     return dict(rows)
 
@@ -38,7 +39,10 @@ def append(
     """Add *rows* (values in the order of *columns*) to *table*; times may be datetimes or ISO texts."""
     if not rows:
         return
-    arrays = [_array(kind, list(values)) for kind, values in zip(columns.values(), zip(*rows, strict=True), strict=True)]
+    arrays = [
+        _array(kind, list(values))
+        for kind, values in zip(columns.values(), zip(*rows, strict=True), strict=True)
+    ]
     batch = pa.Table.from_arrays(arrays, names=list(columns))
     connection.register("incoming_batch", batch)
     listed = ", ".join(columns)
@@ -48,7 +52,9 @@ def append(
 
 def _array(kind: str, values: list[object]) -> pa.Array:
     if kind == "TIMESTAMP" and any(isinstance(value, str) for value in values):
-        return pa.array([value.isoformat() if isinstance(value, datetime) else value for value in values], pa.string())
+        return pa.array(
+            [value.isoformat() if isinstance(value, datetime) else value for value in values], pa.string()
+        )
     return pa.array(values, _ARROW[kind])
 
 

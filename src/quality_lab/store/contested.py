@@ -78,10 +78,16 @@ def settle(
             if len(distinct) > 1:
                 for one in distinct:
                     # a copy in a case says nothing against an export
-                    against = folded.row is None and (one.get("in_trace") or one.get("in_feedback")) is not False
-                    versions.append([table, uid, json.dumps(one, sort_keys=True), against, one["source_id"], one["line"]])
+                    against = (
+                        folded.row is None and (one.get("in_trace") or one.get("in_feedback")) is not False
+                    )
+                    versions.append(
+                        [table, uid, json.dumps(one, sort_keys=True), against, one["source_id"], one["line"]]
+                    )
             statuses += [[unit, weight, status] for unit, status in _statuses(group, folded)]
-        connection.execute(f"delete from {table} where {key} in (select unnest($uids))", {"uids": some["uids"]})
+        connection.execute(
+            f"delete from {table} where {key} in (select unnest($uids))", {"uids": some["uids"]}
+        )
         connection.execute("delete from versions where kind = $kind and uid in (select unnest($uids))", some)
         append(connection, table, columns, rows)
         append(connection, "versions", _VERSION_COLUMNS, versions)
@@ -94,7 +100,9 @@ def _gather(
     groups: dict[str, _Versions] = {}
     listed = ", ".join(names)
     only = {"uids": some["uids"]}
-    for row in fetch_rows(connection, f"select {listed} from {table} where {key} in (select unnest($uids))", only):
+    for row in fetch_rows(
+        connection, f"select {listed} from {table} where {key} in (select unnest($uids))", only
+    ):
         groups.setdefault(str(row[key]), _Versions()).known.append(row)
     several: set[str] = set()
     for (text,) in connection.execute(

@@ -41,7 +41,9 @@ class _Gate:
     @contextlib.contextmanager
     def reading(self, deadline: float) -> Iterator[None]:
         with self._free:
-            if not self._free.wait_for(lambda: not self._writing, timeout=max(0.0, deadline - time.monotonic())):
+            if not self._free.wait_for(
+                lambda: not self._writing, timeout=max(0.0, deadline - time.monotonic())
+            ):
                 raise StoreBusy("the database is being loaded by another thread of this process")
             self._readers += 1
         try:
@@ -55,7 +57,8 @@ class _Gate:
     def writing(self, deadline: float) -> Iterator[None]:
         with self._free:
             free = self._free.wait_for(
-                lambda: not self._writing and self._readers == 0, timeout=max(0.0, deadline - time.monotonic())
+                lambda: not self._writing and self._readers == 0,
+                timeout=max(0.0, deadline - time.monotonic()),
             )
             if not free:
                 raise StoreBusy("the database is in use by another thread of this process")
@@ -79,7 +82,11 @@ def _settings(*, spill: Path | None = None) -> dict[str, str | bool | int | floa
         "autoload_known_extensions": "false",
     }
     if spill is not None:
-        settings |= {"memory_limit": MEMORY_LIMIT, "temp_directory": str(spill), "preserve_insertion_order": "true"}
+        settings |= {
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": str(spill),
+            "preserve_insertion_order": "true",
+        }
     return settings
 
 
@@ -98,7 +105,9 @@ def _open(
                 raise _unreadable(database, text) from error
             holder = _holder(text)
             if time.monotonic() >= deadline:
-                raise StoreBusy(f"{database} is held by {holder}; waited {wait_s:g} s (see --wait)") from error
+                raise StoreBusy(
+                    f"{database} is held by {holder}; waited {wait_s:g} s (see --wait)"
+                ) from error
             if not told and on_wait is not None:
                 on_wait(f"waiting up to {wait_s:g} s for {database}, held by {holder}")
                 told = True
@@ -213,6 +222,8 @@ def writing(
 
 def _write_failure(database: Path, error: duckdb.Error) -> StoreError | OutputError:
     first = str(error).strip().splitlines()[0]
-    if any(word in first.lower() for word in ("no space", "could not write", "file too large", "out of disk")):
+    if any(
+        word in first.lower() for word in ("no space", "could not write", "file too large", "out of disk")
+    ):
         return OutputError(f"{database} cannot be written ({first}); nothing of this load was kept")
     return StoreError(f"{database}: {first}; nothing of this load was kept")

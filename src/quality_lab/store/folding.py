@@ -18,7 +18,17 @@ _NULLED_UPSTREAM = frozenset({"contact_id", "message_id", "outbound_id", "author
 _NOT_IN_EVERY_EXPORT = frozenset({"source", "tool_name", "conversation_uid"})
 _JSON_COLUMNS = frozenset({"arguments", "result", "score", "expected_arguments"})
 # What came back, and what was read from it: it stands and falls together.
-_ANSWER = ("result", "result_state", "empty_result", "is_error", "error_origin", "error_kind", "error_text", "outcome", "gate_reason")
+_ANSWER = (
+    "result",
+    "result_state",
+    "empty_result",
+    "is_error",
+    "error_origin",
+    "error_kind",
+    "error_text",
+    "outcome",
+    "gate_reason",
+)
 _UNANSWERED = frozenset({"absent", "pending", "not_captured"})
 _FLAGS = ("in_trace", "in_feedback", "in_case")
 _ORIGIN = ("source_id", "line")
@@ -36,7 +46,8 @@ def fold_call(versions: Sequence[Row]) -> Folded:
     """Return the call that the *versions* come to; copies in regression cases yield to what an export says."""
     exported = [one for one in versions if one["in_trace"] or one["in_feedback"]]
     if not exported:
-        return Folded(dict(max(versions, key=_completeness)))
+        fullest: Row = max(versions, key=_completeness)
+        return Folded(dict(fullest))
     folded = _fold(exported, _forgiving(exported, answer=True))
     if folded.row is None:
         return folded

@@ -23,7 +23,9 @@ class FileReport:
     merged: int = 0  # the same record, more complete
     rejected: int = 0  # kept in quarantine
     blank: int = 0
-    set_aside: dict[str, int] = field(default_factory=dict)  # known and of no use here, by reason; part of `unchanged`
+    set_aside: dict[str, int] = field(
+        default_factory=dict
+    )  # known and of no use here, by reason; part of `unchanged`
     unknown_fields: dict[str, int] = field(default_factory=dict)  # dotted path → times
     unmapped_labels: dict[str, int] = field(default_factory=dict)  # as they came → times
     not_understood: dict[str, int] = field(default_factory=dict)  # record types, span kinds → times

@@ -82,7 +82,10 @@ class Loading:
             digest = digest_of(found.path)
             path = keep_copy(found.path, digest, home=self.home) if keep else found.path
             remembered = Remembered(
-                path=stored_path(path, home=self.home), digest=digest, tenant=options.tenant, options=options.as_text()
+                path=stored_path(path, home=self.home),
+                digest=digest,
+                tenant=options.tenant,
+                options=options.as_text(),
             )
             stored = self._loaded_before(remembered)
             if stored is not None:
@@ -105,13 +108,16 @@ class Loading:
         report = FileReport(path=origin, format="records", lines=len(records))
         first_unit = self._next_unit
         for line, record in enumerate(records, start=1):
-            self._stage(record, Place(
-                tenant=tenant,
-                source_id=remembered.source_id,
-                line=line,
-                unit=self._next_unit,
-                overrides=self.overrides,
-            ))
+            self._stage(
+                record,
+                Place(
+                    tenant=tenant,
+                    source_id=remembered.source_id,
+                    line=line,
+                    unit=self._next_unit,
+                    overrides=self.overrides,
+                ),
+            )
             self._next_unit += 1
         self._ranges.append((first_unit, self._next_unit, report, remembered, 0))
 
@@ -144,7 +150,12 @@ class Loading:
         return None if row is None else json.loads(row[0])
 
     def _read(
-        self, path: Path, reader: formats.Format, options: LoadOptions, report: FileReport, remembered: Remembered
+        self,
+        path: Path,
+        reader: formats.Format,
+        options: LoadOptions,
+        report: FileReport,
+        remembered: Remembered,
     ) -> None:
         notes = ReadNotes()
         first_unit, source_id = self._next_unit, remembered.source_id
@@ -155,7 +166,11 @@ class Loading:
             number = self._next_unit
             self._next_unit += 1
             place = Place(
-                tenant=options.tenant, source_id=source_id, line=unit.line, unit=number, overrides=self.overrides
+                tenant=options.tenant,
+                source_id=source_id,
+                line=unit.line,
+                unit=number,
+                overrides=self.overrides,
             )
             for reject in unit.rejects:
                 rejects.append(_reject_row(reject, source_id))
@@ -179,7 +194,11 @@ class Loading:
         self.connection.execute("delete from rejects where source_id = $id", {"id": source_id})
         append(self.connection, "rejects", self._columns["rejects"], rejects)
         report.unknown_fields, report.unmapped_labels = notes.unknown_fields, notes.unmapped_labels
-        report.not_understood, report.merged_by, report.missing = notes.not_understood, notes.merged, notes.missing
+        report.not_understood, report.merged_by, report.missing = (
+            notes.not_understood,
+            notes.merged,
+            notes.missing,
+        )
         report.glued, report.truncated_input = notes.glued, notes.truncated_input
         report.possibly_truncated = reader.upstream_export and report.lines - report.blank in _FULL_PAGES
         self._ranges.append((first_unit, self._next_unit, report, remembered, path.stat().st_size))
@@ -213,7 +232,9 @@ class Loading:
     def _forget_units(self, first_unit: int) -> None:
         for table in TABLES:
             position = list(self._columns[table]).index("unit")
-            self._pending[table] = [row for row in self._pending[table] if _number(row[position]) < first_unit]
+            self._pending[table] = [
+                row for row in self._pending[table] if _number(row[position]) < first_unit
+            ]
             self.connection.execute(f"delete from staged_{table} where unit >= $first", {"first": first_unit})
         self._held = sum(map(len, self._pending.values()))
 

@@ -29,7 +29,9 @@ TABLES = (
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the empty staging tables `staged_<table>`, and `statuses`."""
     for table in TABLES:
-        connection.execute(f"create or replace temp table staged_{table} as select *, 0::bigint as unit from {table} limit 0")
+        connection.execute(
+            f"create or replace temp table staged_{table} as select *, 0::bigint as unit from {table} limit 0"
+        )
     connection.execute("create or replace temp table statuses (unit bigint, weight integer, status varchar)")
 
 
@@ -69,7 +71,9 @@ def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str,
     content = ", ".join(name for name in names if name not in BOOKKEEPING)
     flags = [name for name in names if name in BOOKKEEPING[2:]]
     rank = "not in_trace, " if flags else ""
-    run(f"create or replace temp table fresh as select *, hash({content}) as content_hash from staged_{table}")
+    run(
+        f"create or replace temp table fresh as select *, hash({content}) as content_hash from staged_{table}"
+    )
     run(f"""
         create or replace temp table known as
         select *, hash({content}) as content_hash from {table} where {key} in (select {key} from fresh)""")
@@ -94,7 +98,9 @@ def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str,
 
 def _take_sightings(connection: duckdb.DuckDBPyConnection, table: str, key: str, flags: list[str]) -> None:
     """Note on rows that were here already where else they were seen now, and the least origin."""
-    old, new = ((f"({'not ' + t + '.in_trace, ' if flags else ''}{t}.source_id, {t}.line)") for t in (table, "p"))
+    old, new = (
+        (f"({'not ' + t + '.in_trace, ' if flags else ''}{t}.source_id, {t}.line)") for t in (table, "p")
+    )
     seen = "".join(f", {flag} = {table}.{flag} or p.{flag}" for flag in flags)
     more = "".join(f" or (p.{flag} and not {table}.{flag})" for flag in flags)
     connection.execute(f"""
@@ -117,7 +123,7 @@ def _merge_newest(connection: duckdb.DuckDBPyConnection, table: str, key: str) -
                max(record) filter (where unit is null) over (partition by {key}) as old_record
         from (select {names}, null::bigint as unit from {table} where {key} in (select {key} from staged_{table})
               union all select {names}, unit from staged_{table})""")
-    run(f"""
+    run("""
         insert into statuses
         select unit, 0, case when place > 1 or record is not distinct from old_record then 'unchanged'
                              when met then 'updated' else 'loaded' end
@@ -186,7 +192,9 @@ def _merge_messages(connection: duckdb.DuckDBPyConnection) -> None:
         insert into statuses
         select unit, 1, case when copy > 1 then 'unchanged' when arrival > 1 then 'merged' else 'loaded' end
         from ranked where unit is not null""")
-    run("delete from messages where (conversation_uid, position) in (select (conversation_uid, position) from ranked)")
+    run(
+        "delete from messages where (conversation_uid, position) in (select (conversation_uid, position) from ranked)"
+    )
     run(f"insert into messages select {names} from ranked where place = 1")
 
 

@@ -39,7 +39,9 @@ class Remembered:
     def source_id(self) -> int:
         """A number of 31 bits that depends on nothing but path, tenant and options."""
         text = json.dumps([self.path, self.tenant, self.options])
-        return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:4], "big") >> 1
+        return (
+            int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:4], "big") >> 1
+        )
 
 
 def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Found]:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 
 from quality_lab import outcomes
-from quality_lab.errors import InputError, OutputError, QualityLabError, StoreError, UsageError
+from quality_lab.errors import InputError, OutputError, StoreError
 from quality_lab.records import Record
 from quality_lab.store.batches import plain_value
 from quality_lab.store.database import reading, writing
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.loading import Loading, LoadOptions, Progress
-from quality_lab.store.sources import Found, Remembered, find, read_list, write_list
+from quality_lab.store.sources import Found, Remembered, find, read_list, stored_path, write_list
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,7 +74,9 @@ class Store:
     *wait_s* bounds how long a question or a load waits for another process; *on_wait* is told once that it waits.
     """
 
-    def __init__(self, home: Path, *, wait_s: float = 30.0, on_wait: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, home: Path, *, wait_s: float = 30.0, on_wait: Callable[[str], None] | None = None
+    ) -> None:
         self.home = home
         self.wait_s = wait_s
         self._on_wait = on_wait
@@ -104,7 +106,9 @@ class Store:
             names = [column[0] for column in result.description or ()]
             wanted = [field.name for field in dataclasses.fields(row_class)]  # type: ignore[arg-type]  # a dataclass by contract
             if set(names) != set(wanted):
-                raise StoreError(f"{row_class.__name__} wants the columns {', '.join(wanted)}; came {', '.join(names)}")
+                raise StoreError(
+                    f"{row_class.__name__} wants the columns {', '.join(wanted)}; came {', '.join(names)}"
+                )
             return [row_class(**dict(zip(names, map(_aware, row), strict=True))) for row in result.fetchall()]
 
     def ask_arrow(self, sql: str, **parameters: object) -> pa.Table:
@@ -116,7 +120,7 @@ class Store:
         self,
         paths: Iterable[str | os.PathLike[str]] = (),
         *,
-        format: str | None = None,
+        format: str | None = None,  # noqa: A002  # the flag's own name
         tenant: str = "default",
         source: str | None = None,
         style: str | None = None,
@@ -139,7 +143,9 @@ class Store:
             return self._rebuild(work, started, progress)
         return self._load_into(self.database, work, started, progress)
 
-    def write_records(self, records: Sequence[Record], *, origin: str = "records", tenant: str = "default") -> None:
+    def write_records(
+        self, records: Sequence[Record], *, origin: str = "records", tenant: str = "default"
+    ) -> None:
         """Bring *records* into the cache without a file behind them: for tests and for small teaching examples."""
         with writing(self.database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
             loading = Loading(connection, self.home, self._overrides())
@@ -166,7 +172,7 @@ class Store:
         )
         if path is None:
             return rows
-        wanted = {path, os.path.abspath(path), os.path.relpath(os.path.abspath(path), self.home.absolute())}
+        wanted = {path, stored_path(Path(path), home=self.home)}
         return [row for row in rows if row.file in wanted]
 
     def sources(self) -> list[SourceRow]:
@@ -183,7 +189,10 @@ class Store:
     def source_reports(self) -> list[dict[str, Any]]:
         """Return for every file behind the lab its entry of `load --json` as it stood when it was loaded."""
         with self.question() as connection:
-            return [json.loads(text) for (text,) in connection.execute("select report from sources order by path").fetchall()]
+            return [
+                json.loads(text)
+                for (text,) in connection.execute("select report from sources order by path").fetchall()
+            ]
 
     def totals(self) -> dict[str, int]:
         """Return how many of each noun the lab holds."""
@@ -220,7 +229,11 @@ class Store:
             write_list(remembered, home=self.home)
         except OutputError as error:
             notices.append(f"{error}; a rebuild will need the database as it is")
-        reports = [one for one in loading.reports if one.named or one.status != "unchanged" or not _is_journal(one.path, self.home)]
+        reports = [
+            one
+            for one in loading.reports
+            if one.named or one.status != "unchanged" or not _is_journal(one.path, self.home)
+        ]
         totals = {name: max(0, after[name] - before[name]) for name in after}
         totals["rejected"] = sum(one.rejected for one in reports if one.status == "loaded")
         return LoadReport(
@@ -233,9 +246,12 @@ class Store:
         known = self._known_files()
         gone = [one.path for one in known if not (self.home / one.path).is_file()]
         if gone:
-            raise InputError(f"a rebuild needs files that are not there, so the database stays as it is: {', '.join(gone)}")
+            raise InputError(
+                f"a rebuild needs files that are not there, so the database stays as it is: {', '.join(gone)}"
+            )
         again = [
-            (Found(given=one.path, path=self.home / one.path, named=True), LoadOptions.of(one), False) for one in known
+            (Found(given=one.path, path=self.home / one.path, named=True), LoadOptions.of(one), False)
+            for one in known
         ]
         taken = {(found.path.absolute(), options) for found, options, _ in again}
         more = [one for one in work if (one[0].path.absolute(), one[1]) not in taken]
@@ -248,7 +264,7 @@ class Store:
                     "the rebuild failed, so the database stays as it is: "
                     + "; ".join(f"{one.path}: {one.reason}" for one in failed)
                 )
-            os.replace(draft, self.database)
+            draft.replace(self.database)
             self.database.with_name(self.database.name + ".wal").unlink(missing_ok=True)
         finally:
             for leftover in self.database.parent.glob(f"{draft.name}*"):
@@ -267,8 +283,13 @@ class Store:
 
 
 def _remembered(connection: duckdb.DuckDBPyConnection) -> list[Remembered]:
-    rows = connection.execute("select path, digest, tenant, options from sources order by path, tenant, options").fetchall()
-    return [Remembered(path=path, digest=digest, tenant=tenant, options=options) for path, digest, tenant, options in rows]
+    rows = connection.execute(
+        "select path, digest, tenant, options from sources order by path, tenant, options"
+    ).fetchall()
+    return [
+        Remembered(path=path, digest=digest, tenant=tenant, options=options)
+        for path, digest, tenant, options in rows
+    ]
 
 
 def _is_journal(path: str, home: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from quality_lab.errors import OutputError, UsageError
+from quality_lab.records import UPSTREAM
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +20,7 @@ _AT_ONCE = 2_000  # rows held in memory
 
 
 def stream(store: Store, sql: str, **parameters: object) -> Iterator[dict[str, Any]]:
-    """Yield the rows of *sql* by column name, a few thousand in memory; the connection lives until the last one."""
+    """Yield the rows of *sql* by column name, a few thousand at a time; the connection lives that long."""
     with store.question() as connection:
         result = connection.execute(sql, parameters)
         names = [column[0] for column in result.description or ()]
@@ -28,8 +29,58 @@ def stream(store: Store, sql: str, **parameters: object) -> Iterator[dict[str, A
                 yield dict(zip(names, row, strict=True))
 
 
+def holdings(store: Store) -> dict[str, dict[str, int]]:
+    """Return for each tenant, by name, how many calls (guard rows too) and how much feedback it has here."""
+    sql = """
+        with held as (
+            select tenant, 1 as calls, 0 as feedback from tool_calls
+            union all
+            select tenant, 0, 1 from feedback
+        )
+        select tenant, sum(calls)::bigint as calls, sum(feedback)::bigint as feedback
+        from held group by tenant order by tenant"""
+    return {row.pop("tenant"): row for row in stream(store, sql)}
+
+
+def calls_to_export(store: Store, *, tenant: str, upstream: bool) -> Iterator[dict[str, Any]]:
+    """Yield the calls of *tenant*, newest first; with *upstream* those of its trace list alone."""
+    sql = """
+        select * exclude (call_uid, conversation_uid, source_id, line)
+        from tool_calls
+        where tenant = $tenant and (not $upstream or (key_space = $upstream_space and in_trace))
+        order by created_at desc nulls last, try_cast(key as hugeint) desc nulls last, key_space, key desc"""
+    return stream(store, sql, tenant=tenant, upstream=upstream, upstream_space=UPSTREAM)
+
+
+def feedback_to_export(store: Store, *, tenant: str, upstream: bool) -> Iterator[dict[str, Any]]:
+    """Yield the labels of *tenant*, newest first, with the columns of their call as `call_…`.
+
+    With *upstream* they are those of its feedback export: its own labels, on its own calls.
+    """
+    sql = """
+        select f.* exclude (feedback_uid, call_uid, conversation_uid, source_id, line),
+               c.call_uid is not null as call_is_here, c.key_space as call_key_space, c.key as call_key,
+               coalesce(c.conversation_id, v.conversation_id) as conversation_id,
+               coalesce(c.key_space, v.key_space) as conversation_key_space,
+               c.contact_id as call_contact_id, c.message_id as call_message_id,
+               c.outbound_id as call_outbound_id, c.source as call_source, c.tool_name as call_tool_name,
+               c.arguments as call_arguments,
+               c.arguments_state as call_arguments_state, c.result as call_result,
+               c.is_error as call_is_error,
+               c.cycle as call_cycle, c.call_index as call_call_index, c.latency_ms as call_latency_ms,
+               c.created_at as call_created_at
+        from feedback f
+        left join tool_calls c using (call_uid)
+        left join conversations v on v.conversation_uid = f.conversation_uid
+        where f.tenant = $tenant
+          and (not $upstream or (f.key_space = $upstream_space and c.key_space = $upstream_space))
+        order by f.created_at desc nulls last, try_cast(f.key as hugeint) desc nulls last, f.key_space,
+                 f.key desc"""
+    return stream(store, sql, tenant=tenant, upstream=upstream, upstream_space=UPSTREAM)
+
+
 def write_tables(store: Store, folder: Path) -> list[Path]:
-    """Return the Parquet files written into *folder*, one a table; ids are text there, times UTC without a zone.
+    """Return the Parquet files written into *folder*, one a table; ids are text, times UTC without a zone.
 
     Raises: OutputError where the folder or a file cannot be written.
     """
@@ -57,7 +108,7 @@ def write_tables(store: Store, folder: Path) -> list[Path]:
 
 
 def own_sql(store: Store, sql: str, parameters: dict[str, object]) -> pa.Table:
-    """Return the rows of somebody's own *sql*, which can read the lab's tables and nothing else, and change nothing.
+    """Return the rows of somebody's own *sql*: it reads the lab's tables, nothing else, and changes nothing.
 
     Raises: UsageError where it cannot be run, with what DuckDB says of it.
     """
