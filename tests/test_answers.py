@@ -146,6 +146,20 @@ def test_columns_without_room_are_named():
     assert max(len(line) for line in said.splitlines()[:4]) <= 20
 
 
+def test_where_room_is_scarce_rates_and_what_they_rest_on_stay():
+    row = ToolRow(tool_name="quote", kind="read", calls=31, error_rate=0.5, error_low=0.25, error_high=0.75)
+
+    said = answer_of(row).to_text(width=32)
+
+    assert said.splitlines()[1:5] == [
+        "tool",
+        "name   calls         error rate",
+        "-----  -----  -----------------",
+        "quote     31  50 % (25 to 75 %)",
+    ]
+    assert "No room for: kind." in said
+
+
 def test_no_rows_are_said_in_words_and_keep_their_typed_columns():
     nothing = answer_of(notes=["no_data: nothing lies in this window"])
 
@@ -293,7 +307,7 @@ def test_an_exchange_on_a_page_escapes_what_was_said():
     long = json.dumps({"note": "<script>alert(1)</script>" * 100})
     steps = [*STEPS, Step(kind="called", who="<b>", arguments=None, result=long)]
 
-    page = ConversationView(steps, title="<i>")._repr_html_()
+    page = ConversationView(steps, answer=Answer([], ToolRow, title="<i>"))._repr_html_()
     read = Tags(page)
 
     assert set(read.tags) <= {"div", "style", "span", "pre", "p", "br", "details", "summary"}

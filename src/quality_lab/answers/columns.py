@@ -15,7 +15,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 Kind = Literal["text", "integer", "number", "flag", "time", "date", "list", "record", "json"]
-Unit = Literal["share", "count", "number", "ms", "time", "text", "json", "flag"]
+Unit = Literal["share", "count", "number", "ms", "time", "text", "path", "json", "flag"]
 
 _KINDS: dict[type, Kind] = {
     bool: "flag", int: "integer", float: "number", Decimal: "number",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
+from quality_lab.answers.answer import Answer
 from quality_lab.answers.page import text as html
 from quality_lab.answers.pretty import pretty
 from quality_lab.answers.visible import visible
@@ -66,11 +67,29 @@ class Exchange:
 
 
 class CallView(Exchange):
-    """One call as the exchange it was: the messages around it, its result, its labels."""
+    """One call as the exchange it was: the messages around it, its result, its labels.
+
+    >>> import quality_lab as ql
+    >>> lab = ql.open_demo()
+    >>> one = lab.call(lab.calls(label="bad_args")[0].call_uid)
+    >>> [step.kind for step in one.steps if step.chosen]
+    ['called']
+    """
 
 
 class ConversationView(Exchange):
-    """A whole conversation: its messages, calls and labels in order."""
+    """A whole conversation: its messages, calls and labels in order; the same as rows is its `answer`.
+
+    >>> import quality_lab as ql
+    >>> told = ql.open_demo().conversation("chat-0005")
+    >>> told.steps[0].kind
+    'said'
+    """
+
+    def __init__(self, steps: Sequence[Step], *, answer: Answer[Any]) -> None:
+        """Keep the steps, and the rows that they were made from."""
+        super().__init__(steps, title=answer.title, notes=answer.notes)
+        self.answer = answer
 
 
 def exchange_text(steps: Sequence[Step], *, title: str, notes: Sequence[str] = ()) -> str:
@@ -127,8 +146,7 @@ def _step(step: Step) -> str:
         given, came = _folded(step.arguments, "no arguments"), _folded(step.result, "no result")
         inside = f'<span class="ql-tool">{html(step.who)}</span>{given}<div>returned {state}</div>{came}'
     else:
-        said = f'<div class="ql-text">{html(_cut(step.text), keep=_KEEP)}</div>' if step.text else ""
-        inside = f"{state}{said}"
+        inside = state + _said(step.text or "")
     hover = " ".join(part for part in (step.call_uid, step.origin) if part)
     title = f' title="{html(hover)}"' if hover else ""
     chosen = " ql-chosen" if step.chosen else ""
@@ -136,6 +154,16 @@ def _step(step: Step) -> str:
         f'<div class="ql-step ql-{step.kind}{chosen}"{title}>'
         f'<div class="ql-who">{html(what)}{when}</div><div>{inside}</div></div>'
     )
+
+
+def _said(text: str) -> str:
+    if not text:
+        return ""
+    block = f'<div class="ql-text">{html(_cut(text), keep=_KEEP)}</div>'
+    if len(text) <= _LONG:
+        return block
+    start = html(text[:80].replace("\n", " "))
+    return f"<details><summary>{start}… ({len(text):,} characters)</summary>{block}</details>"
 
 
 def _folded(json_text: str | None, nothing: str) -> str:

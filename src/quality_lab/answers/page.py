@@ -31,8 +31,8 @@ STYLE = """
 .ql-answer .ql-n{text-align:right;font-variant-numeric:tabular-nums;overflow-wrap:normal}
 .ql-answer td.ql-n,.ql-answer .ql-t{white-space:nowrap}
 .ql-answer .ql-json{font-family:ui-monospace,monospace;font-size:12px}
-.ql-answer .ql-i{opacity:.75;font-size:12px}
-.ql-answer .ql-rate{display:block;position:relative;height:4px;margin-top:2px;min-width:6em;
+.ql-answer .ql-i{display:block;opacity:.75;font-size:12px}
+.ql-answer .ql-rate{display:block;position:relative;height:4px;margin-top:2px;min-width:5em;
   background:color-mix(in srgb,currentColor 10%,transparent)}
 .ql-answer .ql-rate span{position:absolute;top:0;height:4px}
 .ql-answer .ql-bar{left:0;background:var(--ql-bar)}
@@ -84,7 +84,8 @@ def _cell(row: Any, column: Column) -> str:
         return f'<td class="ql-n">{text(whole)}{bar}</td>'
     short, hover = whole, ""
     if len(whole) > _MOST:
-        short, hover = f"{whole[:_MOST]}…", f' title="{text(whole[:_MOST_HOVER])}"'
+        short = f"…{whole[-_MOST:]}" if column.unit == "path" else f"{whole[:_MOST]}…"
+        hover = f' title="{text(whole[:_MOST_HOVER])}"'
     kind = {"time": ' class="ql-t"', "json": ' class="ql-json"'}.get(column.unit, "")
     return f"<td{kind}{hover}>{text(short)}</td>"
 
@@ -94,7 +95,7 @@ def _rate(row: Any, value: float, column: Column) -> str:
     if column.interval is not None:
         low, high = (getattr(row, name) for name in column.interval)
         if low is not None and high is not None:
-            words_of_interval = f' <span class="ql-i">({percent_range(low, high)})</span>'
+            words_of_interval = f'<span class="ql-i"> ({percent_range(low, high)})</span>'
             whisker = f'<span class="ql-span" style="left:{_at(low)};width:{_at(high - low)}"></span>'
     bar = f'<span class="ql-bar" style="width:{_at(value)}"></span>'
     return f'{words_of_interval}<span class="ql-rate">{bar}{whisker}</span>'

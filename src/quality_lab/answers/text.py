@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _MOST = 48  # characters of one cell, before anything has to give way
 _LEAST = 12
 _LEAST_FIRST = 30  # the first column names the row, so it gives way last
+_NEXT_TO_RATES = ("calls", "rows", "reviewed", "flags", "reason")
 
 
 def shown_columns(columns: Sequence[Column], rows: Sequence[Any]) -> tuple[list[Column], list[Column]]:
@@ -27,10 +28,10 @@ def shown_columns(columns: Sequence[Column], rows: Sequence[Any]) -> tuple[list[
     candidates = [column for column in columns if column.compact and column.name not in bounds]
     blank = [
         column
-        for column in candidates[1:]
+        for column in candidates
         if rows and all(_is_nothing(getattr(row, column.name)) for row in rows)
     ]
-    return [column for column in candidates if column not in blank], blank
+    return [column for column in candidates if column not in blank] or candidates, blank
 
 
 def _is_nothing(value: Any) -> bool:
@@ -66,7 +67,7 @@ def text_table(answer: Answer[Any], *, width: int, max_rows: int | None) -> str:
     else:
         lines.append("No rows.")
     tail = [count_words(len(rows), len(answer.rows), answer.more), left_out_words(blank)]
-    if dropped:
+    if dropped and rows:
         tail.append(f"No room for: {', '.join(heading(column) for column in dropped)}.")
     lines += [line for line in tail if line] + [visible(note) for note in answer.notes]
     return "\n".join(lines)
@@ -80,18 +81,34 @@ def _widths(column: Column, texts: Sequence[str]) -> int:
 def _fit(
     columns: Sequence[Column], cells: dict[str, list[str]], width: int
 ) -> tuple[list[Column], list[Column]]:
-    """Return the columns that fit, at their narrowest, and those on the right that do not."""
+    """Return the columns that fit, at their narrowest, and those that do not, both in their order.
+
+    What names the row comes first, then rates, what they rest on and what is said of them, then the rest.
+    """
     used = 0
-    fitting: list[Column] = []
-    for column in columns:
+    fitting: set[str] = set()
+    for column in sorted(
+        columns, key=lambda column: _rank(column, columns[0])
+    ):  # stable: in order within a rank
         full = _widths(column, cells[column.name])
         rigid = column.is_number or column.unit == "time"
         least = full if rigid else min(full, _LEAST if fitting else _LEAST_FIRST)
         if fitting and used + 2 + least > width:
-            break
+            continue
         used += least + (2 if fitting else 0)
-        fitting.append(column)
-    return fitting, list(columns[len(fitting) :])
+        fitting.add(column.name)
+    return (
+        [column for column in columns if column.name in fitting],
+        [column for column in columns if column.name not in fitting],
+    )
+
+
+def _rank(column: Column, first: Column) -> int:
+    if column is first:
+        return 0
+    if column.interval:
+        return 1
+    return 2 if column.name in _NEXT_TO_RATES else 3
 
 
 def _squeeze(widths: dict[str, int], columns: Sequence[Column], width: int) -> None:
@@ -133,6 +150,7 @@ def _line(columns: Sequence[Column], texts: Sequence[str], widths: dict[str, int
     for column, text in zip(columns, texts, strict=True):
         room = widths[column.name]
         if len(text) > room:
-            text = f"{text[: max(room - 1, 1)]}…"
+            kept = max(room - 1, 1)
+            text = f"…{text[-kept:]}" if column.unit == "path" else f"{text[:kept]}…"
         parts.append(text.rjust(room) if column.is_number else text.ljust(room))
     return "  ".join(parts).rstrip() or UNKNOWN

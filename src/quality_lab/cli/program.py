@@ -25,6 +25,56 @@ VERBS = (
     Verb("rejects", "quality_lab.cli.rejects:rejects", "List the lines that could not be read, and why.", IN),
     Verb("formats", "quality_lab.cli.formats:formats", "List what can be read and how it is recognised.", IN),
     Verb("sources", "quality_lab.cli.sources:sources", "List the files behind the lab.", IN),
+    Verb(
+        "summary",
+        "quality_lab.cli.summary:summary",
+        "Show the totals and the first rows of each question.",
+        ASK,
+    ),
+    Verb(
+        "failing-tools",
+        "quality_lab.cli.failing_tools:failing_tools",
+        "Rank tools by how often they fail, and how sure that is.",
+        ASK,
+    ),
+    Verb("labels", "quality_lab.cli.labels:labels", "Count what reviewers said.", ASK),
+    Verb(
+        "proposals",
+        "quality_lab.cli.proposals:proposals",
+        "Group what reviewers complained of into proposals.",
+        ASK,
+    ),
+    Verb("calls", "quality_lab.cli.calls:calls", "List single calls.", ASK),
+    Verb(
+        "conversation",
+        "quality_lab.cli.conversation:conversation",
+        "Tell one conversation from start to end.",
+        ASK,
+    ),
+    Verb("coverage", "quality_lab.cli.coverage:coverage", "Show where reviewers have not looked.", ASK),
+    Verb("trend", "quality_lab.cli.trend:trend", "Show calls, errors and reviews by day or week.", ASK),
+    Verb("latency", "quality_lab.cli.latency:latency", "Show how long calls took.", ASK),
+    Verb("guards", "quality_lab.cli.guards:guards", "Count what guards stopped.", ASK),
+    Verb(
+        "definitions",
+        "quality_lab.cli.definitions:definitions",
+        "Show how tools were offered and what changed.",
+        ASK,
+    ),
+    Verb("export", "quality_lab.cli.export:export", "Write calls, feedback or whole tables to files.", TAKE),
+    Verb("report", "quality_lab.cli.report:report", "Make a report, and show, list or open reports.", TAKE),
+    Verb(
+        "notebook",
+        "quality_lab.cli.notebook:notebook",
+        "Open JupyterLab on the notebooks of this home.",
+        TAKE,
+    ),
+    Verb(
+        "doctor",
+        "quality_lab.cli.doctor:doctor",
+        "Say what is installed, what is missing and how to get it.",
+        CHECK,
+    ),
 )
 
 

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -46,7 +46,7 @@ _COUNTED = {
 class RejectRow:
     """A line in quarantine."""
 
-    file: str
+    file: str = field(metadata={"unit": "path"})
     line: int  # 1-based; the number of the object where the file is not line by line
     path: str  # dotted path of the field; "" is the whole line
     reason: str
@@ -57,11 +57,11 @@ class RejectRow:
 class SourceRow:
     """A file behind the lab and what it brought."""
 
-    path: str
+    path: str = field(metadata={"unit": "path"})
     format: str
     tenant: str
-    options: str  # JSON text of the flags it was loaded with
-    digest: str  # sha256
+    options: str = field(metadata={"unit": "json", "help": "the flags it was loaded with"})
+    digest: str = field(metadata={"compact": False, "help": "sha256"})
     size_bytes: int
     lines: int
     loaded: int

@@ -1,0 +1,70 @@
+"""`quality-lab export`."""
+
+from __future__ import annotations
+
+import click
+
+from quality_lab.cli.notices import say
+from quality_lab.cli.options import Function, example, with_json, with_lab
+from quality_lab.cli.output import print_json
+from quality_lab.lab import Lab
+
+
+@click.group(
+    epilog=example(
+        "quality-lab export feedback feedback.jsonl --compat", "quality-lab export parquet tables/"
+    )
+)
+def export() -> None:
+    """Write calls, feedback or whole tables to files."""
+
+
+def _of_lines(function: Function) -> Function:
+    """Give a verb the argument FILE and the options of a file of lines."""
+    for option in (
+        click.option("--tenant", metavar="NAME", help="Whose; wanted where several tenants have data."),
+        click.option("--compat", is_flag=True, help="Upstream's own record, key for key."),
+        click.argument("file", metavar="FILE", type=click.Path(allow_dash=True)),
+    ):
+        function = option(function)
+    return function
+
+
+@export.command(
+    epilog=example(
+        "quality-lab export calls calls.jsonl",
+        "quality-lab export calls - --compat | zstd > traces.jsonl.zst",
+    )
+)
+@_of_lines
+@with_lab
+def calls(lab: Lab, file: str, compat: bool, tenant: str | None) -> None:
+    """Write the calls to FILE (- is standard output), a JSON object a line, the newest first."""
+    written = lab.export("calls", file, compat=compat, tenant=tenant)
+    say(f"{written.rows:,} calls written; {written.left_out_words('calls')}")
+
+
+@export.command(
+    epilog=example(
+        "quality-lab export feedback feedback.jsonl", "quality-lab export feedback - --compat --tenant north"
+    )
+)
+@_of_lines
+@with_lab
+def feedback(lab: Lab, file: str, compat: bool, tenant: str | None) -> None:
+    """Write the labels to FILE (- is standard output), a JSON object a line, the newest first."""
+    written = lab.export("feedback", file, compat=compat, tenant=tenant)
+    say(f"{written.rows:,} labels written; {written.left_out_words('labels')}")
+
+
+@export.command(epilog=example("quality-lab export parquet tables/"))
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
+@with_json
+@with_lab
+def parquet(lab: Lab, folder: str, as_json: bool) -> None:
+    """Write each table of the lab to a Parquet file in DIR; ids are text, times UTC without a zone."""
+    written = [str(path) for path in lab.export_parquet(folder)]
+    if as_json:
+        print_json(written)
+    else:
+        print("\n".join(written))

@@ -1,0 +1,183 @@
+"""The exit code tells the truth, stdout holds the answer alone, and importing costs next to nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+from command_line import run
+
+from quality_lab import errors
+from quality_lab.cli import exits, program
+
+HEAVY = {"pandas", "polars", "plotly", "duckdb", "papermill", "openai", "pyarrow", "IPython", "msgspec"}
+
+
+def quality_lab(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
+    """Return how the command ended in a process of its own."""
+    command = [sys.executable, "-m", "quality_lab", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+@pytest.fixture
+def verb_that(monkeypatch):
+    """Add a verb `try` that does what it is given."""
+
+    def add(act) -> None:
+        @click.command("try")
+        def command():
+            return act()
+
+        monkeypatch.setattr(sys.modules[__name__], "command", command, raising=False)
+        row = program.Verb("try", f"{__name__}:command", "Try.", program.ASK)
+        monkeypatch.setattr(program, "VERBS", (*program.VERBS, row))
+
+    return add
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.QualityLabError, 1),
+        (errors.NoData, 1),
+        (errors.UsageError, 2),
+        (errors.InputError, 3),
+        (errors.StoreBusy, 3),
+        (errors.OutputError, 3),
+        (errors.ServiceError, 4),
+        (KeyboardInterrupt, 130),
+        (OSError, 3),
+        (click.UsageError, 2),
+    ],
+)
+def test_each_kind_of_failure_has_its_exit_code_and_says_so_on_stderr_alone(verb_that, error, code):
+    def fail():
+        raise error("what was wanted and what came")
+
+    verb_that(fail)
+    ran = run("try")
+
+    assert ran.code == code
+    assert ran.out == ""
+    assert "interrupted" in ran.err if code == 130 else "what was wanted and what came" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_what_a_verb_returns_is_its_exit_code(verb_that):
+    verb_that(lambda: 1)
+
+    assert run("try").code == 1
+
+
+def test_an_error_shows_hostile_text_without_letting_it_act(verb_that):
+    def fail():
+        raise errors.InputError("a file named \x1b[2Jx\u202e")
+
+    verb_that(fail)
+
+    assert "a file named \\x1b[2Jx\\u202e" in run("try").err
+
+
+def test_an_unknown_verb_is_wrong_usage_and_the_nearest_is_named():
+    ran = run("laod")
+
+    assert ran.code == 2
+    assert "Did you mean 'load'" in ran.err
+
+
+@pytest.mark.parametrize("arguments", [["load", "--no-such-option"], ["load"], ["formats", "extra"]])
+def test_wrong_usage_is_2_and_leaves_stdout_empty(arguments):
+    ran = run(*arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+
+
+def test_help_is_fine_and_lists_every_verb():
+    ran = run("--help")
+
+    assert ran.code == 0
+    assert all(f"  {verb.name} " in ran.out for verb in program.VERBS)
+
+
+def test_the_module_is_the_command():
+    ran = quality_lab("--version")
+
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("quality-lab ")
+
+
+def test_help_reads_no_verb_and_nothing_heavy():
+    code = (
+        "import sys; from quality_lab.cli.program import program\n"
+        "program.main(['--help'], standalone_mode=False)\n"
+        "print('LOADED', *sorted(sys.modules))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = set(said.partition("LOADED")[2].split())
+
+    assert loaded & HEAVY == set()
+    assert {name for name in loaded if name.startswith("quality_lab.")} == {
+        "quality_lab.cli",
+        "quality_lab.cli.program",
+    }
+
+
+def test_a_reader_that_leaves_early_is_met_with_silence():
+    command = f"{sys.executable} -m quality_lab formats --json | true; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert ran.stderr == ""
+    assert ran.stdout.strip() in ("0", str(exits.UNWRITABLE))  # as the race between the two falls
+
+
+def test_a_terminal_without_letters_gets_escapes_and_json_stays_json():
+    surroundings = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    table = quality_lab("formats", env=surroundings)
+    document = quality_lab("formats", "--json", env=surroundings)
+
+    assert (table.returncode, table.stderr) == (0, "")
+    assert (document.returncode, document.stderr) == (0, "")
+    assert document.stdout.isascii()
+
+
+def test_an_interrupt_is_130():
+    code = (
+        "import sys, time, click, quality_lab.cli.program as p\n"
+        "@click.command()\n"
+        "def command():\n"
+        "    print('ready', flush=True); time.sleep(60)\n"
+        "sys.modules['waiting'] = sys.modules['__main__']\n"
+        "p.VERBS = (p.Verb('wait', 'waiting:command', '', p.ASK),)\n"
+        "from quality_lab.cli import main; main(['wait'])\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_importing_takes_150_ms_at_most_and_help_300():
+    def best_ms(*command: str) -> float:
+        taken = []
+        for _ in range(7):
+            started = time.perf_counter()
+            subprocess.run(command, capture_output=True, check=True)
+            taken.append(time.perf_counter() - started)
+        return min(taken) * 1000
+
+    bare = best_ms(sys.executable, "-c", "pass")
+
+    assert best_ms(sys.executable, "-c", "import quality_lab") - bare < 150
+    assert best_ms(sys.executable, "-m", "quality_lab", "--help") < 300
