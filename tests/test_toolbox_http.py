@@ -24,9 +24,7 @@ from quality_lab.errors import InputError, OutputError, UsageError
 from quality_lab.toolbox.files import file_lock
 from quality_lab.toolbox.guarded_http import EndpointFailed, EndpointRefused, Network
 from quality_lab.toolbox.http_catalogue import (
-    MOST_TOOLS,
     add_http_tool,
-    describe_http_tools,
     parse_http_catalogue,
     read_http_catalogue,
 )
@@ -805,8 +803,8 @@ def test_two_writers_at_once_never_go_over_fifteen_nor_take_the_same_slug(tmp_pa
 
     entries = read_http_catalogue(path)
     assert saved["a"] + saved["b"] == 4
-    assert len(entries) == MOST_TOOLS
-    assert len({entry.name for entry in entries}) == MOST_TOOLS
+    assert len(entries) == 15
+    assert len({entry.name for entry in entries}) == 15
     assert all(not entry.problems for entry in entries)
 
 
@@ -816,10 +814,3 @@ def test_a_writer_waits_a_bounded_time_and_then_says_so(tmp_path: Path):
     given_up = pytest.raises(OutputError, match="another process has been writing")
     with file_lock(path), given_up, file_lock(path, wait_s=0.1):
         pass
-
-
-def test_the_system_prompt_lists_the_tools_one_a_line():
-    text = describe_http_tools([spec(description="Tells\nrates."), spec(title="Ping")])
-
-    assert text == "Custom tools that you may call:\n- custom_rate (Rate): Tells rates.\n- custom_ping (Ping)"
-    assert describe_http_tools([]) == ""

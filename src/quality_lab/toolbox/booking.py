@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from quality_lab.toolbox.files import replace_file
 from quality_lab.toolbox.shapes import arguments
 from quality_lab.toolloop.contract import Tool, ToolContext
 
+BOOKING_VARIABLE = "QUALITY_LAB_BOOKING_URL"
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 
@@ -47,13 +49,21 @@ def check_booking_url(url: str) -> str:
     return trimmed
 
 
-def get_booking_url(home: Path, tenant: str = "default") -> str | None:
+def get_booking_url(
+    home: Path, tenant: str = "default", *, environ: Mapping[str, str] | None = None
+) -> str | None:
     """Return the booking link of *tenant*, or None where none is set.
 
+    In *environ*, `QUALITY_LAB_BOOKING_URL` stands above the default tenant's file.
+
     Raises:
+        UsageError: the variable holds no link.
         InputError: the file cannot be read.
     """
     path = booking_file(home, tenant)
+    stated = (environ or {}).get(BOOKING_VARIABLE)
+    if stated and tenant == "default":
+        return check_booking_url(stated)
     try:
         return path.read_text(encoding="utf-8").strip() or None
     except FileNotFoundError:

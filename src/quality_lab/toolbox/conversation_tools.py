@@ -14,7 +14,13 @@ from quality_lab.toolloop.contract import Effect, Tool, ToolContext
 
 Work = Callable[[Conversation, dict[str, Any]], str]
 
-DEFAULT_TOOLS = ("faq_lookup", "handoff")
+BY_CHOICE = (
+    "resolve_conversation",
+    "update_priority",
+    "add_label_to_conversation",
+    "add_private_note",
+    "add_contact_note",
+)
 
 
 def conversation_tools(

@@ -14,8 +14,7 @@ from quality_lab.toolbox.files import file_lock, replace_file
 from quality_lab.toolbox.http_checks import spec_problems
 from quality_lab.toolbox.http_spec import HttpToolSpec, read_spec, slug_from_title
 from quality_lab.toolbox.problem import Problem
-
-MOST_TOOLS = 15  # a tenant
+from quality_lab.toolbox.sources import MOST_HTTP_TOOLS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,8 +47,8 @@ def parse_http_catalogue(document: object, *, where: str, own_hosts: Iterable[st
         spec, problems = read_spec(raw, taken=[entry.name for entry in entries])
         if spec is not None:
             problems += spec_problems(spec, own_hosts=own_hosts)
-        if place > MOST_TOOLS:
-            message = f"it is number {place}; a tenant has at most {MOST_TOOLS} HTTP tools"
+        if place > MOST_HTTP_TOOLS:
+            message = f"it is number {place}; a tenant has at most {MOST_HTTP_TOOLS} HTTP tools"
             problems.append(Problem(rule="too_many", message=message))
         name = spec.name if spec is not None else _name_of(raw, place)
         entries.append(HttpEntry(name=name, spec=spec, problems=tuple(problems)))
@@ -92,8 +91,8 @@ def add_http_tool(path: Path, tool: Mapping[str, Any], *, own_hosts: Iterable[st
     """
     with file_lock(path):
         entries = read_http_catalogue(path) if path.exists() else []
-        if len(entries) >= MOST_TOOLS:
-            raise UsageError(f"{path} has {len(entries)} HTTP tools; a tenant has at most {MOST_TOOLS}")
+        if len(entries) >= MOST_HTTP_TOOLS:
+            raise UsageError(f"{path} has {len(entries)} HTTP tools; a tenant has at most {MOST_HTTP_TOOLS}")
         spec, problems = read_spec(dict(tool), taken=[entry.name for entry in entries])
         if spec is not None:
             problems += spec_problems(spec, own_hosts=own_hosts)
@@ -102,19 +101,6 @@ def add_http_tool(path: Path, tool: Mapping[str, Any], *, own_hosts: Iterable[st
             raise UsageError(f"the tool was not saved: {told}")
         replace_file(path, _with_added(path, spec))
         return spec
-
-
-def describe_http_tools(specs: Iterable[HttpToolSpec]) -> str:
-    """Return the part of a system prompt that lists HTTP tools, a line each; empty where there is none."""
-    lines = []
-    for spec in specs:
-        description = f": {_one_line(spec.description)}" if spec.description else ""
-        lines.append(f"- {spec.name} ({_one_line(spec.title)}){description}")
-    return "\n".join(["Custom tools that you may call:", *lines]) if lines else ""
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _name_of(raw: object, place: int) -> str:

@@ -17,6 +17,7 @@ from quality_lab.toolbox.guarded_http import EndpointRefused, Network, fetch
 from quality_lab.toolbox.http_checks import body_place, spec_problems
 from quality_lab.toolbox.http_spec import HttpToolSpec
 from quality_lab.toolbox.liquid_templates import Template, TemplateFault
+from quality_lab.toolbox.sources import HTTP
 from quality_lab.toolloop.contract import Tool, ToolContext, ToolError
 
 _LONGEST_URL = 8_000
@@ -53,7 +54,7 @@ def http_tool(
         execute=_execute(spec, environ, net, hosts),
         effect=spec.effect,
         timeout_s=net.total_s + 5,  # the request ends by itself before that
-        server="http",
+        server=HTTP,
     )
 
 
