@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from quality_lab.cli.compat import upstream_filters
 from quality_lab.cli.options import example, with_filters, with_lab
 from quality_lab.cli.output import Output, print_exact_json, with_output
 from quality_lab.lab import Lab
@@ -36,7 +35,7 @@ def proposals(
     """Group what reviewers complained of into proposals: what to change, why, and how sure that is."""
     empty = lab.why_empty(**filters)
     if compat:
-        print_exact_json({"items": lab.compat_proposals(limit=limit or 100, **upstream_filters(filters))})
+        print_exact_json({"items": lab.compat_proposals(limit=limit or 100, **filters)})
         output.judge(empty)
     elif limit is not None:
         raise click.UsageError("--limit goes with --compat")

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from quality_lab.cli.compat import upstream_filters
 from quality_lab.cli.options import example, with_filters, with_json, with_lab
 from quality_lab.cli.output import print_exact_json, print_json, width
 from quality_lab.errors import NoData
@@ -30,7 +29,7 @@ def summary(
 ) -> None:
     """Show the totals of the lab and the first rows of each question."""
     if compat:
-        print_exact_json(lab.compat_summary(limit=limit or 25, **upstream_filters(filters)))
+        print_exact_json(lab.compat_summary(limit=limit or 25, **filters))
     elif limit is not None:
         raise click.UsageError("--limit goes with --compat")
     else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from quality_lab.answers import Answer
 from quality_lab.lab.home import Home, find_home
 from quality_lab.lab.questions import Questions
+from quality_lab.lab.reporting import Reporting
 from quality_lab.store import Store
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def readable_formats() -> Answer[ReadableFormat]:
     return Answer(rows, ReadableFormat, title="Formats that can be read")
 
 
-class Lab(Questions):
+class Lab(Questions, Reporting):
     """One home with its files, its cache and its answers; each answer shows itself in a notebook.
 
     Questions take the common filters as keywords: `lab.failing_tools(source="rag_reply", since="7d")`.
@@ -157,12 +158,12 @@ class Lab(Questions):
         return self.store.totals()
 
     def tables(self) -> list[str]:
-        """Return the names of the tables that `sql` reads; `store/schema.sql` says what their columns mean."""
+        """Return the names of the tables that `sql` reads; `store/schema.sql` explains their columns."""
         names = self.sql("select table_name from duckdb_tables() order by table_name")["table_name"]
         return [str(name) for name in names]
 
     def sql(self, query: str, **parameters: object) -> polars.DataFrame:
-        """Return the rows of your own SQL as a polars frame; it reads the lab's tables and nothing else.
+        """Return the rows of your own SQL as a polars frame; it reads this lab's tables and nothing else.
 
         >>> import quality_lab as ql
         >>> asked = "select count(*) as calls from tool_calls where tool_name = $tool"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from quality_lab.answers import Answer, CallView, ConversationView
 from quality_lab.errors import NoData
@@ -12,6 +12,7 @@ from quality_lab.lab.filter_words import FilterWords, filters_of
 from quality_lab.store import Store
 
 if TYPE_CHECKING:
+    from quality_lab.lab.summary import Summary
     from quality_lab.metrics.calls import CallRow
     from quality_lab.metrics.coverage import Coverage
     from quality_lab.metrics.definitions import Definition
@@ -151,6 +152,55 @@ class Questions:
         from quality_lab.metrics.definitions import definitions
 
         return definitions(self.store, filters=filters_of(filters))
+
+    def compat_summary(self, *, limit: int = 25, **filters: Unpack[FilterWords]) -> dict[str, Any]:
+        """Return upstream's feedback summary, key for key; *limit* bounds its `recent` alone.
+
+        >>> import quality_lab as ql
+        >>> list(ql.open_demo().compat_summary())
+        ['totals', 'byLabel', 'byTool', 'bySource', 'byError', 'recent']
+
+        Raises: UsageError for a filter that upstream does not have.
+        """
+        from quality_lab.metrics.compat_summary import compat_summary
+
+        return compat_summary(self.store, filters=filters_of(filters), limit=limit)
+
+    def compat_proposals(self, *, limit: int = 100, **filters: Unpack[FilterWords]) -> list[dict[str, Any]]:
+        """Return the items of upstream's preview of proposals, key for key, over the newest *limit* labels.
+
+        >>> import quality_lab as ql
+        >>> ql.open_demo().compat_proposals()[0]["severity"]
+        'high'
+
+        Raises: UsageError for a filter that upstream does not have.
+        """
+        from quality_lab.proposals import compat_preview
+
+        return compat_preview(self.store, filters=filters_of(filters), limit=limit)
+
+    def summary(self, **filters: Unpack[FilterWords]) -> Summary:
+        """Return the lab at a glance: what it holds, and the first rows of each question.
+
+        >>> import quality_lab as ql
+        >>> list(ql.open_demo().summary().answers)
+        ['labels', 'failing_tools', 'proposals', 'coverage', 'trend', 'guards', 'definitions', 'latency']
+        """
+        from quality_lab.lab.summary import FIRST, Summary
+
+        return Summary(
+            self.store.totals(),
+            {
+                "labels": self.labels(**filters),
+                "failing_tools": self.failing_tools(top=FIRST, **filters),
+                "proposals": self.proposals(top=FIRST, **filters),
+                "coverage": self.coverage(**filters)[:FIRST],
+                "trend": self.trend(every="week", **filters),
+                "guards": self.guards(**filters)[:FIRST],
+                "definitions": self.definitions(**filters)[:FIRST],
+                "latency": self.latency(**filters)[:FIRST],
+            },
+        )
 
     def why_empty(self, **filters: Unpack[FilterWords]) -> str | None:
         """Return why there is nothing to judge, in a sentence; None where calls or labels lie in the window.

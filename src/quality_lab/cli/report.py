@@ -1,0 +1,133 @@
+"""`quality-lab report`."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import click
+
+from quality_lab.cli.notices import say
+from quality_lab.cli.options import example, with_filters, with_json, with_lab
+from quality_lab.cli.output import Output, print_json, with_output
+from quality_lab.errors import InputError
+from quality_lab.lab import Lab
+
+
+class Reports(click.Group):
+    """A group in which any other word is the name of a report to run."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named, else the one that runs the report of that name."""
+        if args[0] in self.commands or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        return "run", run, args
+
+
+@click.group(
+    cls=Reports,
+    subcommand_metavar="NAME [OPTIONS] | show NAME | list | open [RUN]",
+    epilog=example(
+        "quality-lab report quality --since 7d",
+        "quality-lab report quality -p title='Week 22' --out /srv/reports --name week-22",
+        "quality-lab report show quality                 its parameters",
+    ),
+)
+def report() -> None:
+    """Run the report NAME (quality, explore, or one of your own), or show, list and open reports.
+
+    `quality-lab report run --help` lists the options of a run. A report is a notebook with one cell of
+    parameters; those in the home's notebooks/ come before those that are shipped.
+    """
+
+
+@report.command(hidden=True, epilog=example("quality-lab report quality --since 7d"))
+@click.argument("name")
+@click.option(
+    "-p", "given", metavar="KEY=VALUE", multiple=True, help="A parameter of the template; repeatable."
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Where its folder goes.  [default: reports/]",
+)
+@click.option(
+    "--name", "run_name", metavar="NAME", help="The folder is <date>-NAME.  [default: the report's]"
+)
+@click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to judge.")
+@with_filters
+@with_json
+@with_lab
+def run(
+    lab: Lab,
+    filters: dict[str, Any],
+    name: str,
+    given: tuple[str, ...],
+    out: str | None,
+    run_name: str | None,
+    allow_empty: bool,
+    as_json: bool,
+) -> None:
+    """Run a report and print the folder written.
+
+    Without --since it covers the 28 days that end with the newest call. It exits with 1 where a cell failed
+    or the window is empty; the folder is written all the same and says so.
+    """
+    made = lab.report(
+        name, parameters=_parameters(given), out=out, run_name=run_name, allow_empty=allow_empty, **filters
+    )
+    if as_json:
+        print_json({"folder": str(made.folder), "html": str(made.html), "summary": made.summary})
+    else:
+        print(made.folder)
+    if made.problem is not None:
+        raise made.problem
+
+
+def _parameters(given: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"-p wants KEY=VALUE, came {text!r}")
+        found[name] = value
+    return found
+
+
+@report.command(epilog=example("quality-lab report show quality"))
+@click.argument("name")
+@with_output
+@with_lab
+def show(lab: Lab, name: str, output: Output) -> None:
+    """Show the parameters of the report NAME."""
+    output.show(lab.report_parameters(name))
+
+
+@report.command("list", epilog=example("quality-lab report list", "quality-lab report list --json"))
+@with_output
+@with_lab
+def list_reports(lab: Lab, output: Output) -> None:
+    """List the reports that were run, newest first."""
+    output.show(lab.reports())
+
+
+@report.command(
+    "open", epilog=example("quality-lab report open", "quality-lab report open 2026-06-01-quality")
+)
+@click.argument("name", metavar="[RUN]", required=False)
+@with_lab
+def open_report(lab: Lab, name: str | None) -> None:
+    """Open the page of the RUN, or of the newest, in a browser, and print its path."""
+    made = [one for one in lab.reports() if name in (None, one.run)]
+    if not made:
+        raise InputError(
+            f"no report {name or ''} lies in {lab.home / 'reports'}; `quality-lab report list` names them"
+        )
+    page = Path(made[0].folder) / "report.html"
+    print(page)
+    if not webbrowser.open(page.absolute().as_uri()):
+        say("no browser can be opened from here")

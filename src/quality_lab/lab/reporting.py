@@ -1,0 +1,128 @@
+"""What a lab does with notebooks: run them as reports, list what was run, lay them out for the analyst."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from quality_lab.answers import Answer
+from quality_lab.errors import OutputError
+from quality_lab.lab.filter_words import FilterWords
+
+if TYPE_CHECKING:
+    from quality_lab.reports.run import ReportRun
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportParameter:
+    """A parameter that a report's template declares."""
+
+    name: str
+    default: str = field(metadata={"unit": "json"})  # JSON text
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PastReport:
+    """A report that was run."""
+
+    run: str  # name of its folder
+    report: str
+    generated_at: str  # ISO 8601
+    ok: bool
+    calls_in_window: int | None
+    findings: int
+    problem: str | None
+    folder: str = field(metadata={"unit": "path"})
+
+
+class Reporting:
+    """What may be done with the notebooks of a home."""
+
+    home: Path
+
+    def report(
+        self,
+        name: str,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        out: Path | str | None = None,
+        run_name: str | None = None,
+        allow_empty: bool = False,
+        **filters: Unpack[FilterWords],
+    ) -> ReportRun:
+        """Return the run of report *name*: its folder, its page, and what was wrong where it is not `ok`.
+
+        *parameters* are the template's own; the common filters go to those templates that declare them. It is
+        written to `<out>/<date>-<run_name>/`, by default below the home's `reports/`.
+
+        Raises: UsageError for an unknown report, parameter or value; OutputError.
+        """
+        from quality_lab.reports.run import run
+
+        return run(
+            self.home,
+            name,
+            parameters,
+            filters=filters,
+            out=None if out is None else Path(out),
+            run_name=run_name,
+            allow_empty=allow_empty,
+        )
+
+    def report_parameters(self, name: str) -> Answer[ReportParameter]:
+        """Return the parameters of report *name*, with their defaults.
+
+        Raises: UsageError for an unknown report, naming those that there are.
+        """
+        from quality_lab.reports.templates import find_template
+
+        rows = [
+            ReportParameter(
+                name=one.name, default=json.dumps(one.default, ensure_ascii=False), meaning=one.help
+            )
+            for one in find_template(self.home, name).parameters().values()
+        ]
+        return Answer(rows, ReportParameter, title=f"Parameters of report {name}")
+
+    def reports(self, out: Path | str | None = None) -> Answer[PastReport]:
+        """Return the reports that were run into *out*, by default the home's `reports/`, newest first."""
+        from quality_lab.reports.shelf import runs
+
+        rows = []
+        for run in runs(self.home / "reports" if out is None else Path(out)):
+            figures = run.summary.get("figures") or {}
+            rows.append(
+                PastReport(
+                    run=run.folder.name,
+                    report=run.report,
+                    generated_at=run.generated_at,
+                    ok=run.ok,
+                    calls_in_window=figures.get("calls_in_window"),
+                    findings=len(run.summary.get("findings") or ()),
+                    problem=run.summary.get("problem"),
+                    folder=str(run.folder),
+                )
+            )
+        return Answer(rows, PastReport, title="Reports")
+
+    def notebooks(self) -> Path:
+        """Return the home's `notebooks/`, in which every template lies; those that were there are untouched.
+
+        Raises: OutputError where the folder cannot be written.
+        """
+        from quality_lab.reports.templates import templates
+
+        folder = self.home / "notebooks"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for template in templates(self.home):
+                if template.path.parent != folder:
+                    shutil.copyfile(template.path, folder / template.path.name)
+        except OSError as error:
+            raise OutputError(f"{folder} cannot be filled: {error.strerror or error}") from error
+        return folder
