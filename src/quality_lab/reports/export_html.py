@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quality_lab.answers import visible
+from quality_lab.answers.exchange import EXCHANGE_STYLE
 from quality_lab.answers.page import STYLE as ANSWER_STYLE
 from quality_lab.reports.blocks import Html, asset, folded, join, paragraph, section, table, tag, text
 from quality_lab.reports.notes import SUMMARY_MIME
@@ -67,7 +68,7 @@ def export_html(
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
         f"<title>{text(title)}</title>"
-        f"<style>{asset('page.css')}\n{asset('pieces.css')}\n{ANSWER_STYLE}</style></head>\n"
+        f"<style>{asset('page.css')}\n{asset('pieces.css')}\n{ANSWER_STYLE}\n{EXCHANGE_STYLE}</style></head>\n"
         f"<body><main>\n{content}\n</main>\n{scripts}</body></html>\n"
     )
 

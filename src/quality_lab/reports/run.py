@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from quality_lab.answers.columns import plain
 from quality_lab.errors import NoData, NotFine, UsageError
 from quality_lab.reports.export_html import export_html
 from quality_lab.reports.kernel import early_kernel
@@ -91,7 +92,11 @@ def run(
         values = typed_values(name, declared, asked)
         notebook, problem = _execute(template, values, folder, kernel=kernel)
         note = collect(notebook)
-        figures = dict(note.figures) or _figures_of_any_report(home, asked)
+        figures = (
+            note.figures
+            if "calls_in_window" in note.figures
+            else {**_freshness(home, values), **note.figures}
+        )
         if problem is None and not allow_empty and _is_empty(figures):
             problem = NoData(f"no_data: {name} found no call and no label in its window")
         summary = {
@@ -160,6 +165,17 @@ def _execute(
 def _literal(path: Path) -> str:
     """Return a path in which papermill finds no braces to fill in."""
     return str(path).replace("{", "{{").replace("}", "}}")
+
+
+def _freshness(home: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of freshness for a report that did not hand them over itself."""
+    from quality_lab.metrics.filters import Filters
+    from quality_lab.reports.window import freshness, report_window
+    from quality_lab.store import Store
+
+    known = {name: value for name, value in values.items() if name in Filters.__dataclass_fields__}
+    found: dict[str, Any] = plain(freshness(report_window(Store(home), Filters.of(**known))))
+    return found
 
 
 def _is_empty(figures: Mapping[str, Any]) -> bool:

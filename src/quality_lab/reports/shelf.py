@@ -17,6 +17,7 @@ from quality_lab.errors import OutputError
 from quality_lab.reports.blocks import Html, asset, paragraph, table, tag, text
 
 _UNFINISHED = ".unfinished-"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def join_page(content: Html) -> str:
     """Return the list as a page that runs nothing and fetches nothing."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Reports</title>'
         f"<style>{asset('page.css')}\n{asset('pieces.css')}</style></head>\n"
         f'<body><main><div class="ql"><h1>Reports</h1>{content}</div></main></body></html>\n'

@@ -4,7 +4,7 @@ with
 chosen as (
     select call_uid, conversation_uid, message_position
     from picked
-    where array_contains($chosen, cast(call_uid as varchar))
+    where array_contains($chosen, cast(call_uid as varchar(36)))
 ),
 last_words as (
     select chosen.call_uid, chosen.conversation_uid, max(messages.position) as position

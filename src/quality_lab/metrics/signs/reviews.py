@@ -55,6 +55,24 @@ class LabelNote:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ChosenCall:
+    """A single call with what it was given and what came back, both JSON text."""
+
+    call_uid: str
+    conversation_id: str
+    tool_name: str
+    arguments: str | None
+    arguments_state: str
+    result: str | None
+    result_state: str
+    outcome: str
+    gate_reason: str | None
+    error_text: str | None
+    source: str | None
+    created_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
     """The last thing that the user said before a call."""
 
@@ -80,3 +98,8 @@ def label_notes(store: Asks, *, filters: Filters) -> list[LabelNote]:
 def asked(store: Asks, *, filters: Filters, chosen: Sequence[str]) -> list[Asked]:
     """Return what the user said before each of the *chosen* calls (their uids), where the traces hold it."""
     return put(store, Asked, "asked", filters, room=_ROOM, chosen=list(chosen))
+
+
+def chosen_calls(store: Asks, *, filters: Filters, chosen: Sequence[str]) -> list[ChosenCall]:
+    """Return the *chosen* calls (their uids) by uid, whenever they were made."""
+    return put(store, ChosenCall, "chosen_calls", filters, room=_ROOM, chosen=list(chosen))

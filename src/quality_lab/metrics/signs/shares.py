@@ -84,6 +84,17 @@ class EarlierTool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class GateReason:
+    """A reason for which the application turned a tool's calls away."""
+
+    tool_name: str
+    reason: str | None
+    calls: int
+    conversations: int
+    last_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GuardText:
     """A reply that a guard stopped."""
 
@@ -101,6 +112,21 @@ class FailureWords:
     tool_name: str
     words: str  # the first 120 characters
     calls: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WeeklyOutcome:
+    """What a tool's calls of one week came to, and what reviewers say of them."""
+
+    tool_name: str
+    week: str  # its Monday
+    calls: int
+    known: int
+    failed: int
+    gated: int
+    empty: int
+    reviewed: int
+    judged_wrong: int  # wrong_tool or bad_args
 
 
 def tool_signs(store: Asks, *, filters: Filters) -> list[ToolSign]:
@@ -128,3 +154,13 @@ def failure_words(
 def guard_texts(store: Asks, *, filters: Filters) -> list[GuardText]:
     """Return the replies that guards stopped, in order of time."""
     return put(store, GuardText, "guard_texts", filters, room=_ROOM)
+
+
+def weekly_outcomes(store: Asks, *, filters: Filters) -> list[WeeklyOutcome]:
+    """Return one row for each tool and each week in which it was called, by tool and week."""
+    return put(store, WeeklyOutcome, "weekly_outcomes", filters, room=_ROOM)
+
+
+def gate_reasons(store: Asks, *, filters: Filters) -> list[GateReason]:
+    """Return why calls were turned away, by tool and reason, the most frequent first."""
+    return put(store, GateReason, "gate_reasons", filters, room=_ROOM)

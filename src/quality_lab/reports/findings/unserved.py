@@ -152,7 +152,7 @@ def _stopped(
     return [
         (reason, count)
         for reason, count in total.most_common()
-        if reason is not None and (reason in judged or 2 * same[reason] > count)
+        if reason in judged or 2 * same[reason] > count
     ]
 
 

@@ -1,0 +1,46 @@
+"""Reports: notebooks that are run with nobody watching, and what they show.
+
+    from quality_lab import reports
+    page = reports.quality_page(lab)     # the parts of the quality report, for a notebook's cells
+    reports.note(calls_in_window=401)    # hand figures over to summary.json
+    reports.run(home, "quality")         # run a template; what `quality-lab report` does
+
+Figures for any notebook are in `reports.figures`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quality_lab.reports.notes import note
+from quality_lab.reports.run import ReportRun, run
+from quality_lab.reports.shelf import Run, runs
+from quality_lab.reports.templates import Parameter, Template, find_template, templates
+
+if TYPE_CHECKING:
+    from quality_lab.reports.quality import quality_page as quality_page
+
+__all__ = [
+    "Parameter",
+    "ReportRun",
+    "Run",
+    "Template",
+    "find_template",
+    "note",
+    "quality_page",
+    "run",
+    "runs",
+    "templates",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "quality_page":  # it needs the store, which the runner does without
+        from quality_lab.reports.quality import quality_page
+
+        return quality_page
+    if name == "figures":
+        from importlib import import_module
+
+        return import_module("quality_lab.reports.figures")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -1,0 +1,95 @@
+"""Proposals as cards: what, how bad, why, what to do, and one real example with two more folded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quality_lab.answers.words import number, percent, percent_range
+from quality_lab.reports.blocks import Html, folded, items, join, paragraph, table, tag, text
+from quality_lab.reports.quality.exchange import Example, exchange
+
+_LEAST = 10  # reviewed calls: below that a rate is not said
+
+
+def cards(proposals: Sequence[Any], examples: Mapping[str, Example], *, most: int, more: int) -> Html:
+    """Return the first *most* proposals as cards, the others as rows of a table."""
+    if not proposals:
+        return paragraph("No label asks for a change in this window.")
+    shown = [_card(proposal, examples) for proposal in proposals[:most]]
+    return join([*shown, _others(proposals[most:], more)])
+
+
+def example_uids(proposals: Sequence[Any], *, most: int) -> list[str]:
+    """Return the calls that the cards show."""
+    return [example.call_uid for proposal in proposals[:most] for example in proposal.examples[:3]]
+
+
+def _card(proposal: Any, examples: Mapping[str, Example]) -> Html:
+    severity = "mark high" if proposal.severity == "high" else "mark"
+    marks = tag(
+        "p",
+        tag("span", f"{proposal.severity} severity", class_=severity),
+        tag("span", str(proposal.state), class_="mark"),
+        tag("span", "it came back", class_="mark high") if proposal.recurred else None,
+        f"{proposal.label} on ",
+        tag("code", proposal.tool_name),
+        f", {proposal.source}",
+        class_="marks",
+    )
+    signatures = ", ".join(f"{one.signature} ({one.calls})" for one in proposal.signatures[:4])
+    told = [examples[one.call_uid] for one in proposal.examples[:3] if one.call_uid in examples]
+    return tag(
+        "article",
+        tag("h3", proposal.title),
+        marks,
+        paragraph(_weight(proposal)),
+        items(proposal.rationale) if proposal.rationale else None,
+        paragraph(tag("span", "Where: ", class_="quiet"), text(signatures)) if signatures else None,
+        join([paragraph("To do:", class_="quiet"), items(proposal.action_items)])
+        if proposal.action_items
+        else None,
+        exchange(told[0]) if told else None,
+        folded(_more_words(len(told) - 1), *(exchange(example) for example in told[1:]))
+        if told[1:]
+        else None,
+        class_="card",
+        id=f"proposal-{proposal.id}",
+    )
+
+
+def _weight(proposal: Any) -> str:
+    calls = f"{proposal.calls:,} {'call' if proposal.calls == 1 else 'calls'}"
+    if proposal.rate is None or proposal.low is None or proposal.high is None:
+        return f"{calls} judged so; no trace export is here, so there is no rate."
+    if proposal.reviewed < _LEAST:
+        return f"{calls} judged so of {proposal.reviewed:,} reviewed: not enough data for a rate."
+    words = f"{percent(proposal.rate)} ({percent_range(proposal.low, proposal.high)})"
+    impact = (
+        f"; at least {number(proposal.impact)} calls a week"
+        if proposal.impact and proposal.impact >= 0.1
+        else ""
+    )
+    return f"{words} of the {proposal.reviewed:,} reviewed calls were judged so ({calls}){impact}."
+
+
+def _more_words(count: int) -> str:
+    return "One more example" if count == 1 else f"{count} more examples"
+
+
+def _others(rest: Sequence[Any], more: int) -> Html | None:
+    if not rest and not more:
+        return None
+    rows = [
+        [
+            proposal.title,
+            tag("code", proposal.tool_name),
+            proposal.label,
+            proposal.severity,
+            f"{proposal.calls:,}",
+        ]
+        for proposal in rest
+    ]
+    left = paragraph(f"{more} more lie below these.", class_="quiet") if more else None
+    listed = table(["And also", "Tool", "Label", "Severity", "Calls"], rows, numeric=(4,)) if rows else None
+    return join([listed, left])

@@ -1,0 +1,228 @@
+"""The quality report: its parts in order, each made when its cell asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+from quality_lab.answers import Answer
+from quality_lab.metrics.coverage import coverage
+from quality_lab.metrics.definitions import definitions
+from quality_lab.metrics.failing_tools import FailingTool, failing_tools
+from quality_lab.metrics.filters import Filters
+from quality_lab.metrics.guards import guards
+from quality_lab.metrics.label_counts import label_counts
+from quality_lab.metrics.signs.reviews import label_notes, reviewed
+from quality_lab.metrics.signs.shares import gate_reasons, weekly_outcomes
+from quality_lab.reports import figures
+from quality_lab.reports.blocks import Html, Piece, join, paragraph, section, tag
+from quality_lab.reports.findings import Finding, findings
+from quality_lab.reports.notes import Note, note
+from quality_lab.reports.quality import cards, tables
+from quality_lab.reports.quality.appendix import appendix
+from quality_lab.reports.quality.exchange import Example, examples, exchange
+from quality_lab.reports.quality.head import head, note_figures, state
+from quality_lab.reports.quality.parts import Parts
+from quality_lab.reports.window import ReportWindow, freshness, report_window
+from quality_lab.store import Store
+
+
+_FIGURES_OF_A_TOOL = (
+    *("calls", "error_rate", "error_low", "error_high", "gated", "empty_results"),
+    *("reviewed", "coverage", "judged_failure_rate", "judged_low", "judged_high"),
+)
+
+
+class HasStore(Protocol):
+    """A lab, as far as a report needs one."""
+
+    @property
+    def store(self) -> Store:
+        """The cache that answers."""
+        ...
+
+
+def quality_page(
+    lab: HasStore, *, top: int = 12, title: str = "Tool-call quality", **filters: Any
+) -> QualityPage:
+    """Return the quality report on *lab*; *filters* are those of every question, None and [] ask for nothing.
+
+    Without `since` it covers the 28 days that end with the newest call.
+
+    Raises: UsageError for a filter that does not exist.
+    """
+    given = {name: value for name, value in filters.items() if value not in (None, (), [], "")}
+    return QualityPage(lab.store, Filters.of(**given), top=top, title=title)
+
+
+class QualityPage:
+    """One window of one lab, told part by part: every method returns something that shows itself."""
+
+    def __init__(self, store: Store, filters: Filters, *, top: int, title: str) -> None:
+        """Keep what is asked; each question is put when its part is."""
+        self._store = store
+        self._asked = filters
+        self._top = top
+        self._title = title
+
+    @cached_property
+    def window(self) -> ReportWindow:
+        """The window, and what it holds."""
+        return report_window(self._store, self._asked)
+
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """What stands out beyond noise, the heaviest first."""
+        return findings(self._store, self.window.filters, weeks=self.window.weeks)
+
+    @cached_property
+    def _tools(self) -> Answer[FailingTool]:
+        return failing_tools(self._store, filters=self.window.filters, top=None)
+
+    def head(self) -> Piece:
+        """Return the first screen: window, freshness, counts, better or worse, findings."""
+        return Piece(head(self.window, self.findings, title=self._title, tz=self.window.filters.tz))
+
+    def failing_tools(self) -> Parts:
+        """Return the failing tools as a figure and the table beneath it."""
+        figure = figures.failing_tools(self._tools, top=self._top)
+        words = (
+            None
+            if figure is not None
+            else paragraph("No tool has enough calls with a known outcome for a figure.")
+        )
+        return Parts(
+            section("failing-tools", "What fails most", words),
+            figure,
+            tables.failing_tools(self._tools, top=self._top, more=self._tools.more),
+            _notes(self._tools.notes),
+        )
+
+    def over_time(self) -> Parts:
+        """Return what went wrong week by week, and which tools were offered differently since when."""
+        rows = weekly_outcomes(self._store, filters=self.window.filters)
+        figure = figures.over_time(rows)
+        weeks = len({row.week for row in rows})
+        why = (
+            "Nothing went wrong in any week."
+            if weeks > 1
+            else "There is less than two weeks of dated calls to compare."
+        )
+        return Parts(
+            section("over-time", "What changed", None if figure is not None else paragraph(why)),
+            figure,
+            tables.changed_definitions(definitions(self._store, filters=self.window.filters)),
+        )
+
+    def labels(self) -> Parts:
+        """Return the labels as counts, and who gave them."""
+        filters = self.window.filters
+        counts = label_counts(self._store, filters=_by_call(filters))
+        figure = figures.labels(counts)
+        nobody = paragraph("Nobody has labelled a call of this window.") if figure is None else None
+        who = tables.reviewers(label_counts(self._store, filters=_by_call(filters), by="reviewer"))
+        return Parts(section("labels", "What reviewers say", nobody), figure, who, _notes(counts.notes))
+
+    def coverage(self) -> Parts:
+        """Return where nobody has looked: reviewed calls against volume."""
+        rows = coverage(self._store, filters=self.window.filters)
+        figure = figures.coverage(rows)
+        nothing = paragraph("No call was seen in a trace export, so nobody can say how much was reviewed.")
+        unseen = [row for row in rows if row.failures and not row.failures_reviewed]
+        some = ", ".join(f"{row.tool_name} ({row.failures})" for row in unseen[:6])
+        words = (
+            paragraph(f"Tools that failed and where no reviewer has looked at a failure: {some}.")
+            if unseen
+            else None
+        )
+        return Parts(
+            section("coverage", "Where nobody has looked", nothing if figure is None else None), figure, words
+        )
+
+    def proposals(self, *, most: int = 5) -> Parts:
+        """Return the proposals as cards, each with a real example, the others in a table."""
+        from quality_lab.proposals import proposals
+
+        found = proposals(self._store, filters=self.window.filters)
+        told = self._examples(cards.example_uids(found, most=most))
+        drift = next((one for one in self.findings if one.kind == "args_drift"), None)
+        return Parts(
+            section(
+                "proposals",
+                "What should change",
+                self._told(drift),
+                cards.cards(found, told, most=most, more=found.more),
+            )
+        )
+
+    def _told(self, finding: Finding | None) -> Html | None:
+        """Return the examples of a finding, for its link to lead somewhere."""
+        if finding is None:
+            return None
+        told = self._examples(finding.evidence.get("examples", [])[:1])
+        return tag("div", *(exchange(example) for example in told.values()), id=f"examples-{finding.kind}")
+
+    def _examples(self, uids: Sequence[str]) -> dict[str, Example]:
+        return dict(examples(self._store, self.window.filters, uids))
+
+    def disputes(self) -> Piece:
+        """Return the calls on which reviewers disagree, with what each of them says."""
+        filters = self.window.filters
+        rows, said = reviewed(self._store, filters=filters), label_notes(self._store, filters=filters)
+        return Piece(section("disputes", "Where reviewers disagree", tables.disputes(rows, said)))
+
+    def guards_and_gates(self) -> Piece:
+        """Return what guards stopped and what the application turned away: neither is a failure of a tool."""
+        filters = self.window.filters
+        return Piece(
+            section(
+                "gates",
+                "Guards and gates",
+                paragraph(
+                    "These are no failures: the application said “not now”, or stopped a reply.",
+                    class_="quiet",
+                ),
+                tables.gates(gate_reasons(self._store, filters=filters)),
+                tables.guards(guards(self._store, filters=filters)),
+            )
+        )
+
+    def not_understood(self) -> Piece:
+        """Return what could not be read or was not understood on load."""
+        reports, rejects = self._store.source_reports(), self._store.rejects()
+        return Piece(
+            section(
+                "not-understood", "What was not understood on load", tables.not_understood(reports, rejects)
+            )
+        )
+
+    def definitions(self) -> Piece:
+        """Return how every figure is defined."""
+        return Piece(appendix())
+
+    def note(self) -> Note:
+        """Return the figures and findings for summary.json."""
+        figures_of_tools = {
+            row.tool_name: {name: getattr(row, name) for name in _FIGURES_OF_A_TOOL} for row in self._tools
+        }
+        facts = self.window.facts
+        counts = f"{facts.calls:,} calls, {facts.conversations:,} conversations, {facts.reviewed:,} reviewed"
+        return note(
+            findings=self.findings,
+            tools=figures_of_tools,
+            lead=[f"{self.window.words()}: {counts}.", *state(self.window)],
+            **freshness(self.window),
+            **note_figures(self.window),
+        )
+
+
+def _by_call(filters: Filters) -> Filters:
+    """Return the filters with the window meaning the call, so that labels and calls share one window."""
+    from dataclasses import replace
+
+    return replace(filters, time="call")
+
+
+def _notes(notes: Sequence[str]) -> Html | None:
+    return join([paragraph(sentence, class_="quiet") for sentence in notes]) if notes else None
