@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar, get_args
 
 import msgspec
 
 from quality_lab.formats.splitting import members
-from quality_lab.formats.validation import Refused
+from quality_lab.formats.validation import Refused, joined, refusal, without_indexes
 from quality_lab.records import ReadNotes
 
 Fields = TypeVar("Fields", bound=msgspec.Struct)
@@ -42,13 +42,21 @@ class FlatDecoder(Generic[Fields]):
         self._lax = msgspec.json.Decoder(kind)
         self._shapes: list[tuple[_Run, ...]] = []
 
-    def decode(self, text: bytes, notes: ReadNotes) -> Fields:
+    def decode(self, text: bytes, notes: ReadNotes, *, below: str = "") -> Fields:
         """Return the fields of the object *text*; keys that nobody knows are counted in *notes*.
 
+        *below* is the path of the object inside its line.
+
         Raises:
-            Refused: a key stands there more than once, so that nobody can say which value is meant.
-            msgspec.MsgspecError: the text is not JSON, or a field not of its type.
+            Refused: a field is not of its type, or a key stands there more than once.
+            msgspec.DecodeError: the text is not JSON.
         """
+        try:
+            return self._decoded(text, notes, below)
+        except (msgspec.ValidationError, Refused) as problem:
+            raise Refused(*refusal(problem, below=below)) from None
+
+    def _decoded(self, text: bytes, notes: ReadNotes, below: str) -> Fields:
         try:
             found = self._strict.decode(text)
         except msgspec.ValidationError as problem:
@@ -57,7 +65,7 @@ class FlatDecoder(Generic[Fields]):
             found = self._lax.decode(text)
             for name in _keys(text):
                 if name not in self._types:
-                    notes.count(notes.unknown_fields, name)
+                    notes.count(notes.unknown_fields, joined(without_indexes(below), name))
             return found
         for shape in self._shapes:
             if _fits(shape, text, found):
@@ -102,4 +110,4 @@ def _written(kind: object) -> str:
     """Return the pattern of a scalar of a field's type, as it is written."""
     if kind is str:
         return _STRING
-    return f"(?:{_STRING}|null)" if kind == str | None else _OTHER_SCALAR
+    return f"(?:{_STRING}|{_OTHER_SCALAR})" if str in get_args(kind) else _OTHER_SCALAR

@@ -16,7 +16,7 @@ Given = ParamSpec("Given")
 
 
 def quick(kind: Callable[Given, Record]) -> Callable[Given, Record]:
-    """Return a faster maker of the frozen slotted dataclass *kind*; *kind* itself where Python does not let it."""
+    """Return a faster maker of the frozen slotted dataclass *kind*; *kind* itself if Python forbids it."""
     real = cast(type[Any], kind)
 
     def become_real(made: Any) -> None:

@@ -21,10 +21,18 @@ from quality_lab.formats.streams import Stream
 from quality_lab.formats.units import HEAD, RawUnit, layout_of, raw_units
 from quality_lab.records import ReadNotes
 
-# The order settles a tie; the name of each is that of its module, after a full stop where it is upstream's.
+# Modules of this folder; the order settles a tie.
 FORMATS = (
     "upstream_traces",
     "upstream_feedback",
+    "upstream_cases",
+    "upstream_joined",
+    "upstream_labels",
+    "upstream_proposals",
+    "upstream_matches",
+    "journal",
+    "tau_bench",
+    "openai_chat",
 )
 _OBJECTS_LOOKED_AT = 50
 _UNITS_LOOKED_AT = 500

@@ -17,6 +17,9 @@ GUARD: Final = (
     "exchange_response_guard"  # the pseudo-tool under which upstream records what its reply guard did
 )
 CALL_KEY: Final = "(tenant, id of the trace): upstream's own serial number"
+LABEL_AND_CALL_KEY: Final = (
+    "(tenant, id of the label) and (tenant, id of the trace): upstream's own serial numbers"
+)
 _ABSENT: Final = msgspec.Raw()
 _tool_call = quick(ToolCall)
 _feedback = quick(Feedback)

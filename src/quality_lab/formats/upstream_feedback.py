@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object, keys
 from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.units import RawUnit
-from quality_lab.formats.upstream import CallFields, LabelItem, feedback, tool_call
+from quality_lab.formats.upstream import LABEL_AND_CALL_KEY, CallFields, LabelItem, feedback, tool_call
 from quality_lab.records import Feedback, ToolCall
 
 
@@ -55,7 +55,7 @@ FORMAT = ObjectFormat(
     name="quality_lab.feedback",
     title="Upstream's feedback export",
     recognised_by='Flat objects with "toolCallId", "feedbackCreatedAt" and "toolCallCreatedAt".',
-    key="(tenant, id of the label) and (tenant, id of the trace): upstream's own serial numbers",
+    key=LABEL_AND_CALL_KEY,
     expectations=keys("toolCallId feedbackCreatedAt toolCallCreatedAt"),
     reader=_read,
     upstream_export=True,

@@ -11,6 +11,7 @@ import msgspec
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2_147_483_647)]  # a position or an index
 
+_INDEX = re.compile(r"\[\d+\]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KINDS = {"int": "integer", "str": "string", "bool": "boolean", "float": "number", "number": "number"}
 _EXPECTED = re.compile(r"Expected `(?P<wanted>[^`]+)`(?P<bound> [<>]=? \S+)?(?:, got `(?P<came>[^`]+)`)?")
@@ -29,7 +30,7 @@ class Refused(Exception):
 def refusal(problem: Exception, *, below: str = "") -> tuple[str, str]:
     """Return path and reason of a *problem* met while reading what stands at the path *below*."""
     if isinstance(problem, Refused):
-        return _joined(below, problem.path), problem.reason
+        return joined(below, problem.path), problem.reason
     if isinstance(problem, RecursionError):
         return below, "nested too deeply"
     text = str(problem)
@@ -39,17 +40,23 @@ def refusal(problem: Exception, *, below: str = "") -> tuple[str, str]:
     path = where["path"].removeprefix("$").lstrip(".") if where else ""
     text = text[: where.start()] if where else text
     if missing := _MISSING.fullmatch(text):
-        return _joined(below, _joined(path, missing["name"])), "required field is missing"
+        return joined(below, joined(path, missing["name"])), "required field is missing"
     if (expected := _EXPECTED.fullmatch(text)) and (expected["came"] or expected["bound"]):
         wanted = " or ".join(_KINDS.get(kind, kind) for kind in expected["wanted"].split(" | "))
         came = expected["came"]
         reason = f"wanted {wanted}{expected['bound'] or ''}"
-        return _joined(below, path), f"{reason}, got {_KINDS.get(came, came)}" if came else reason
-    return _joined(below, path), text
+        return joined(below, path), f"{reason}, got {_KINDS.get(came, came)}" if came else reason
+    return joined(below, path), text
 
 
-def _joined(above: str, name: str) -> str:
+def joined(above: str, name: str) -> str:
+    """Return the path of *name* below the path *above*; an index needs no full stop."""
     return f"{above}.{name}" if above and name and not name.startswith("[") else above + name
+
+
+def without_indexes(path: str) -> str:
+    """Return *path* with `[3]` as `[]`, so that equal fields of many elements count as one."""
+    return _INDEX.sub("[]", path)
 
 
 @lru_cache(maxsize=4096)
@@ -64,16 +71,3 @@ def epoch_s(seconds: int, path: str) -> datetime:
     except OverflowError:
         hint = " (milliseconds?)" if 10**11 <= abs(seconds) < 10**14 else ""
         raise Refused(path, f"wanted seconds since 1970, got {seconds}{hint}") from None
-
-
-def iso_time(text: str, path: str) -> datetime:
-    """Return the time that ISO 8601 *text* names, in UTC; without a zone it is taken as UTC.
-
-    Raises:
-        Refused: it is no such text.
-    """
-    try:
-        time = datetime.fromisoformat(text)
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Refused(path, f"wanted an ISO 8601 time, got {text[:40]!r}") from None

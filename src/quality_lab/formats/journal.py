@@ -1,0 +1,188 @@
+"""The workbench's own journal: labels on calls and conversations, and the lines that take other lines back.
+
+A label names its call by what the person who wrote it knew: upstream's id of the trace, the call's
+`call_uid`, its key, or, in a chat, conversation, message and place in the message's batch. Kinds of lines
+that this version does not know are set aside and counted; they stay in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from quality_lab.formats.chat import call_key
+from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
+from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.moments import iso_moment
+from quality_lab.formats.units import RawUnit
+from quality_lab.formats.upstream import arguments_of, label_of
+from quality_lab.formats.validation import Count, Refused
+from quality_lab.records import UPSTREAM, AuthorKind, Feedback, Record, Retraction, SetAside, TargetLevel
+
+JOURNAL = "journal"  # the key space of the journal's own ids
+BY_UID = "call_uid"  # the target's key space where its key is the call's surrogate key itself
+_ABSENT = msgspec.Raw()
+_NOTHING = (b"", b"null")
+
+
+class _Label(msgspec.Struct, kw_only=True, gc=False):
+    record_type: str
+    id: str
+    created_at: str | None = None
+    author: str | None = None
+    author_kind: AuthorKind = "HUMAN"
+    call: msgspec.Raw = _ABSENT
+    conversation: msgspec.Raw = _ABSENT
+    name: str | None = None
+    label: str | None = None
+    score: msgspec.Raw = _ABSENT
+    note: str | None = None
+    guide_version: str | None = None
+    expected_tool: str | None = None
+    expected_arguments: msgspec.Raw = _ABSENT
+    adjudication: bool = False
+
+
+class _CallTarget(msgspec.Struct, kw_only=True, gc=False):
+    tool_call_id: int | str | None = None  # upstream's id of the trace
+    call_uid: str | None = None
+    format: str | None = None
+    key_space: str | None = None
+    key: str | None = None
+    conversation_id: str | None = None
+    message: Count | None = None
+    index: Count | None = None
+
+
+class _ConversationTarget(msgspec.Struct, kw_only=True, gc=False):
+    format: str | None = None
+    key_space: str | None = None
+    conversation_id: str
+    turn: Count | None = None
+
+
+class _Retraction(msgspec.Struct, kw_only=True, gc=False):
+    record_type: str
+    id: str
+    created_at: str | None = None
+    author: str | None = None
+    retracts: str
+    note: str | None = None
+
+
+class _Line(msgspec.Struct):
+    record_type: str
+
+
+_line = msgspec.json.Decoder(_Line)
+_label = FlatDecoder(_Label)
+_call_target = FlatDecoder(_CallTarget)
+_conversation_target = FlatDecoder(_ConversationTarget)
+_retraction = FlatDecoder(_Retraction)
+
+
+def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
+    def records(text: bytes, line: int) -> tuple[Record, ...]:
+        record_type = _line.decode(text).record_type
+        if record_type == "label":
+            return (_feedback(_label.decode(text, reading.notes), reading),)
+        if record_type == "retraction":
+            found = _retraction.decode(text, reading.notes)
+            created_at = None if found.created_at is None else iso_moment(found.created_at, "created_at")
+            return (
+                Retraction(key=found.id, retracts=found.retracts, author=found.author, created_at=created_at),
+            )
+        reading.notes.count(reading.notes.not_understood, record_type)
+        return (SetAside(kind=record_type, reason="a kind of journal line that this version does not know"),)
+
+    return each_object(raws, reading, records)
+
+
+def _feedback(found: _Label, reading: Reading) -> Feedback:
+    level, space, conversation_id, key, turn = _target(found, reading)
+    score = str(found.score, "utf-8")
+    if found.label is None and score in ("", "null"):
+        raise Refused("label", "wanted a label or a score")
+    return Feedback(
+        key_space=JOURNAL,
+        key=found.id,
+        target_level=level,
+        target_key_space=space,
+        conversation_id=conversation_id,
+        call_key=key,
+        turn=turn,
+        name=found.name,
+        label=None if found.label is None else label_of(found.label, reading),
+        label_raw=found.label,
+        score=None if score in ("", "null") else score,
+        author_kind=found.author_kind,
+        author=found.author,
+        note=found.note,
+        created_at=None if found.created_at is None else iso_moment(found.created_at, "created_at"),
+        guide_version=found.guide_version,
+        expected_tool=found.expected_tool,
+        expected_arguments=_expected(found.expected_arguments),
+        adjudication=found.adjudication,
+        source=reading.options.source,
+    )
+
+
+def _target(found: _Label, reading: Reading) -> tuple[TargetLevel, str, str | None, str | None, int | None]:
+    """Return level, key space, conversation, call key and turn of what the label is about."""
+    if bytes(found.conversation) not in _NOTHING:
+        talk = _conversation_target.decode(bytes(found.conversation), reading.notes, below="conversation")
+        space = _key_space(talk.key_space or talk.format, "conversation.format")
+        level: TargetLevel = "conversation" if talk.turn is None else "turn"
+        return level, space, talk.conversation_id, None, talk.turn
+    if bytes(found.call) in _NOTHING:
+        raise Refused("call", "wanted a call or a conversation that the label is about")
+    call = _call_target.decode(bytes(found.call), reading.notes, below="call")
+    if call.call_uid is not None:
+        return "call", BY_UID, call.conversation_id, _uid(call.call_uid), None
+    if call.tool_call_id is not None:
+        return "call", UPSTREAM, call.conversation_id, str(call.tool_call_id), None
+    space = _key_space(call.key_space or call.format, "call.format")
+    if call.key is not None:
+        return "call", space, call.conversation_id, call.key, None
+    if call.conversation_id is None or call.message is None or call.index is None:
+        wanted = "tool_call_id, call_uid, key, or conversation_id with message and index"
+        raise Refused("call", f"wanted {wanted}")
+    return "call", space, call.conversation_id, call_key(call.conversation_id, call.message, call.index), None
+
+
+def _uid(text: str) -> str:
+    bare = text.replace("-", "").lower()
+    if len(bare) != 32 or not set(bare) <= set("0123456789abcdef"):
+        raise Refused("call.call_uid", f"wanted 32 hex digits, got {text[:40]!r}")
+    return bare
+
+
+def _key_space(name: str | None, path: str) -> str:
+    """Return the key space that a format's *name* stands for: all of upstream's share one."""
+    if name is None:
+        raise Refused(path, "wanted the format whose ids these are")
+    return UPSTREAM if name.partition(".")[0] == UPSTREAM else name
+
+
+def _expected(raw: msgspec.Raw) -> str | None:
+    arguments, state = arguments_of(raw)
+    return None if state == "absent" else arguments
+
+
+def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
+    return {
+        'the key "record_type"': isinstance(found.get("record_type"), str),
+        'the key "id"': isinstance(found.get("id"), str),
+    }
+
+
+FORMAT = ObjectFormat(
+    name="quality_lab.journal",
+    title="The workbench's own journal",
+    recognised_by='Objects with "record_type" and "id", one a line.',
+    key="(tenant, id of the line)",
+    expectations=_expectations,
+    reader=_read,
+)

@@ -1,0 +1,250 @@
+"""OpenAI chat logs: a conversation as a list of messages, a request with its response, or either alone.
+
+Logs of requests write the history again with every turn. A conversation that goes on where an earlier line
+of the file ended is that conversation: only what is new in it is taken, and the rest is counted as merged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from quality_lab.formats.chat import MessageFields, Talk, elements, tool_call
+from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
+from quality_lab.formats.definitions import Definitions, Offer
+from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.openai_fields import ChoiceFields, ConversationFields, UsageFields
+from quality_lab.formats.units import RawUnit
+from quality_lab.formats.validation import Refused, joined, refusal
+from quality_lab.records import Conversation, Message, Record, ToolCall
+
+NAME = "openai_chat"
+_NOTHING = (b"", b"null")
+_PARTS = ("text", "input_text", "output_text", "refusal", "image_url", "input_audio", "file")
+
+_conversation = FlatDecoder(ConversationFields)
+_choice = FlatDecoder(ChoiceFields)
+_message = FlatDecoder(MessageFields)
+_usage = msgspec.json.Decoder(UsageFields)
+
+
+class _Reply(NamedTuple):
+    """What a response says of its message."""
+
+    position: int
+    usage: UsageFields
+    finish_reason: str | None
+
+
+class _Known(NamedTuple):
+    """A conversation of this file, as far as it went when it was last written."""
+
+    conversation_id: str
+    length: int
+    digest: bytes
+
+
+class _Line(NamedTuple):
+    """A line taken apart."""
+
+    given_id: str | None
+    model: str | None
+    talk: Talk
+    offer: Offer | None
+    moment: datetime | None
+    reply: _Reply | None
+
+
+class _Reader:
+    """What has to be remembered of a file while it is read."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.definitions = Definitions()
+        self._reading, self._notes = reading, reading.notes
+        self._known: dict[str, list[_Known]] = {}
+        self._occurrences: Counter[str] = Counter()
+
+    def records(self, text: bytes, line: int) -> tuple[Record, ...]:
+        found = self._line(text)
+        conversation_id, since = self._place(found)
+        calls = [
+            call
+            for call in found.talk.calls
+            if call.position >= since or (call.result_position or -1) >= since
+        ]
+        moments = [moment for moment in (found.moment, *found.talk.moments) if moment is not None]
+        options = self._reading.options
+        conversation = Conversation(
+            key_space=NAME,
+            conversation_id=conversation_id,
+            source=options.source,
+            style=options.style,
+            model=found.model,
+            started_at=min(moments, default=None),
+            ended_at=max(moments, default=None),
+            offered=None if found.offer is None else found.offer.digests,
+        )
+        messages = found.talk.message_records(NAME, conversation_id, since=since)
+        return (
+            conversation,
+            *(self._with_reply(message, found) for message in messages),
+            *(
+                self._completed(tool_call(call, key_space=NAME, conversation_id=conversation_id), found)
+                for call in calls
+            ),
+        )
+
+    # -- taking a line apart --------------------------------------------------------------------------------
+
+    def _line(self, text: bytes) -> _Line:
+        outer = _conversation.decode(text, self._notes)
+        asked, below = outer, ""
+        if bytes(outer.request) not in _NOTHING:
+            asked, below = _conversation.decode(bytes(outer.request), self._notes, below="request"), "request"
+        answered, answer_below = outer, ""
+        if bytes(outer.response).startswith(b"{"):  # text there is the answer once more
+            answered = _conversation.decode(bytes(outer.response), self._notes, below="response")
+            answer_below = "response"
+        moment = next(
+            filter(None, (one.moment(path) for one, path in ((outer, ""), (answered, answer_below)))), None
+        )
+        talk = Talk(self._notes)
+        talk.read(elements(asked.messages, joined(below, "messages")), below=joined(below, "messages"))
+        reply = self._answer(answered, talk, answer_below)
+        if not talk.messages:
+            raise Refused(joined(below, "messages"), "wanted messages, or a response with a choice")
+        talk.finish()
+        offer = self._offer(asked, moment or next(filter(None, talk.moments), None), below)
+        given_id = outer.given_id() or asked.given_id()
+        if given_id is None and bytes(asked.messages) in _NOTHING and answered.id is not None:
+            given_id = str(answered.id)  # a response alone has no other name
+        return _Line(given_id, outer.model or answered.model or asked.model, talk, offer, moment, reply)
+
+    def _answer(self, answered: ConversationFields, talk: Talk, below: str) -> _Reply | None:
+        """Take in the message of the first choice; others were never part of the conversation."""
+        choices = elements(answered.choices, joined(below, "choices"))
+        if not choices:
+            return None
+        if len(choices) > 1:
+            self._notes.count(self._notes.not_understood, "choices[1…]", len(choices) - 1)
+        path = joined(below, "choices[0]")
+        choice = _choice.decode(bytes(choices[0]), self._notes, below=path)
+        message = _message.decode(bytes(choice.message), self._notes, below=f"{path}.message")
+        talk.take(message, f"{path}.message")
+        try:
+            usage = _usage.decode(answered.usage) if bytes(answered.usage) not in _NOTHING else UsageFields()
+        except msgspec.ValidationError as problem:
+            raise Refused(*refusal(problem, below=joined(below, "usage"))) from None
+        return _Reply(len(talk.messages) - 1, usage, choice.finish_reason)
+
+    def _offer(self, asked: ConversationFields, moment: datetime | None, below: str) -> Offer | None:
+        for tools, name in ((asked.tools, "tools"), (asked.functions, "functions")):
+            if bytes(tools) not in _NOTHING:
+                try:
+                    return self.definitions.offer(tools, moment)
+                except msgspec.ValidationError as problem:
+                    raise Refused(*refusal(problem, below=joined(below, name))) from None
+        return None
+
+    # -- whose line it is -----------------------------------------------------------------------------------
+
+    def _place(self, found: _Line) -> tuple[str, int]:
+        """Return the id of the line's conversation and the position of the first message that is new."""
+        talk = found.talk
+        digest = talk.digest(len(talk.messages))
+        name = found.given_id or _opening(found)
+        known = self._known.setdefault(name, [])
+        for place, earlier in enumerate(known):
+            if earlier.length < len(talk.messages) and talk.digest(earlier.length) == earlier.digest:
+                known[place] = _Known(earlier.conversation_id, len(talk.messages), digest)
+                self._notes.count(self._notes.merged, "history written again", earlier.length)
+                return earlier.conversation_id, earlier.length
+        conversation_id = name
+        if found.given_id is None:
+            conversation_id = f"{name}-{self._occurrences[name]}"
+            self._occurrences[name] += 1
+        known.append(_Known(conversation_id, len(talk.messages), digest))
+        return conversation_id, 0
+
+    # -- what the line knows and its messages do not --------------------------------------------------------
+
+    def _with_reply(self, message: Message, found: _Line) -> Message:
+        if message.role == "assistant" and message.model is None:
+            message = replace(message, model=found.model)
+        if found.reply is None or found.reply.position != message.position:
+            return message
+        return replace(
+            message,
+            created_at=message.created_at or found.moment,
+            input_tokens=found.reply.usage.prompt_tokens,
+            output_tokens=found.reply.usage.completion_tokens,
+            finish_reason=found.reply.finish_reason,
+        )
+
+    def _completed(self, call: ToolCall, found: _Line) -> ToolCall:
+        return replace(
+            call,
+            source=self._reading.options.source,
+            style=self._reading.options.style,
+            model=call.model or found.model,
+            created_at=call.created_at or found.moment,
+            tool_definition=None if found.offer is None else found.offer.by_name.get(call.tool_name),
+        )
+
+
+def _opening(found: _Line) -> str:
+    """Return a digest of how the conversation opened: its definitions, and all up to the agent's first word.
+
+    The agent's word belongs to it, since many people open with "Hello" and are not one person.
+    """
+    talk = found.talk
+    first = next(
+        (at for at, message in enumerate(talk.messages) if message.role == "assistant"), len(talk.messages)
+    )
+    opening = Talk(talk.notes, talk.messages[: first + 1], calls=talk.calls)
+    offered = ".".join(found.offer.digests) if found.offer else ""
+    return f"{opening.digest(first + 1).hex()[:16]}{offered and '.'}{offered}"
+
+
+def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
+    reader = _Reader(reading)
+    return reader.definitions.told_at_last(each_object(raws, reading, reader.records))
+
+
+def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
+    inner = found["request"] if isinstance(found.get("request"), dict) else found
+    messages, choices = inner.get("messages"), inner.get("choices")
+    if isinstance(found.get("response"), dict):
+        choices = found["response"].get("choices")
+    said = messages if isinstance(messages, list) else []
+    answers = choices if isinstance(choices, list) else []
+    roles = all(isinstance(one, dict) and isinstance(one.get("role"), str) for one in said)
+    return {
+        'a list "messages", or "choices" with messages': bool(said)
+        or any(isinstance(one, dict) and isinstance(one.get("message"), dict) for one in answers),
+        'messages with "role", as OpenAI writes them': roles and not any(map(_is_foreign, said)),
+    }
+
+
+def _is_foreign(message: Mapping[str, Any]) -> bool:
+    """Say whether a message is of another maker, whose calls stand inside its content."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, dict) and part.get("type") not in _PARTS for part in parts)
+
+
+FORMAT = ObjectFormat(
+    name=NAME,
+    title="OpenAI chat logs",
+    recognised_by='Objects with a list "messages" of objects with "role" (alone, or under "request" beside '
+    '"response"), or a response with "choices".',
+    key="(id of the conversation, position of the message, place in its batch); without an id, a digest of "
+    "how the conversation opened and of the tools offered, and its occurrence in the file",
+    expectations=_expectations,
+    reader=_read,
+)
