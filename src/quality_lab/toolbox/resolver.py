@@ -182,6 +182,7 @@ class ToolResolver:
             source = tool_source(
                 name,
                 folder=folder,
+                modules=self.home,
                 environ=self._environ,
                 network=self._network,
                 own_hosts=stated.own_hosts,

@@ -74,10 +74,11 @@ def tool_source(
     *,
     folder: Path,
     environ: Mapping[str, str],
+    modules: Path | None = None,
     network: Network | None = None,
     own_hosts: Iterable[str] = (),
 ) -> ToolSource:
-    """Return the source that *name* means; paths and modules are looked for from *folder*.
+    """Return the source that *name* means; files lie in *folder*, Python modules in *modules* or there too.
 
     *environ* holds the secrets of HTTP tools, *network* says how they reach their endpoints, and *own_hosts*
     are those that they may not call.
@@ -98,7 +99,7 @@ def tool_source(
 
         return FileSource(name=name, path=path, environ=environ, network=network, own_hosts=tuple(own_hosts))
     if _PYTHON.match(name):
-        return _PythonSource(name=name, folder=folder)
+        return _PythonSource(name=name, folder=modules if modules is not None else folder)
     wanted = "a file, MODULE:NAME, toolbox:NAME, or entry-points"
     raise UsageError(f"no tools can be taken from {name!r}; wanted is {wanted}")
 
@@ -133,7 +134,7 @@ class _PythonSource:
                 found: Any = importlib.import_module(module_name)
                 for step in attribute.split("."):
                     found = getattr(found, step)
-            except (ImportError, AttributeError) as error:
+            except (ImportError, AttributeError, SyntaxError) as error:
                 raise InputError(f"tools {self.name} cannot be imported: {error}") from error
         return Opened(tools=_tools_of(found, occasion, self.name))
 
@@ -155,7 +156,7 @@ class _EntryPointSource:
         for entry in found:
             try:
                 loaded = entry.load()
-            except (ImportError, AttributeError) as error:
+            except (ImportError, AttributeError, SyntaxError) as error:
                 raise InputError(f"tools of entry point {entry.name} cannot be imported: {error}") from error
             tools += _tools_of(loaded, occasion, f"entry point {entry.name}")
         return Opened(tools=tuple(tools))
