@@ -1,5 +1,5 @@
 -- The one row counts the calls that `calls` would list if it had no limit.
--- steps: picked, labels, judged, standing
+-- steps: picked, labels, judged, standing, listed
 with
 counted as (
     select count(*) as calls

@@ -1,6 +1,6 @@
 -- One row is a call with one of the labels that stand on it, or with none; the newest calls first, at most $limit of
 -- them (null: all).
--- steps: picked, labels, judged, standing
+-- steps: picked, labels, judged, standing, listed
 with
 wanted as (
     select *

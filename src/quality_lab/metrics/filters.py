@@ -152,6 +152,8 @@ class Filters:
             "error": self.error,
             "since": _naive(of_calls.since),
             "until": _naive(of_calls.until),
+            "window_since": _naive(window.since),
+            "window_until": _naive(window.until),
             "label_since": _naive(of_labels.since),
             "label_until": _naive(of_labels.until),
             "tz": self.tz,

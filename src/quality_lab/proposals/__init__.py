@@ -2,5 +2,16 @@
 
 from quality_lab.proposals.compat import compat_preview
 from quality_lab.proposals.compat_query import CompatQuery, CompatQueryError, parse_compat_query
+from quality_lab.proposals.grouping import Example, Proposal, proposals
+from quality_lab.proposals.signatures import Signature
 
-__all__ = ["CompatQuery", "CompatQueryError", "compat_preview", "parse_compat_query"]
+__all__ = [
+    "CompatQuery",
+    "CompatQueryError",
+    "Example",
+    "Proposal",
+    "Signature",
+    "compat_preview",
+    "parse_compat_query",
+    "proposals",
+]

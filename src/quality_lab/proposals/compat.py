@@ -71,9 +71,7 @@ class Group:
         return max(epoch_s(row.labelled_at) or 0 for row in self.rows)
 
 
-def compat_preview(
-    store: Asks, *, filters: Filters = EVERYTHING, limit: int = 100
-) -> list[dict[str, Any]]:
+def compat_preview(store: Asks, *, filters: Filters = EVERYTHING, limit: int = 100) -> list[dict[str, Any]]:
     """Return the items of upstream's preview: groups of the newest *limit* actionable labels, at most twenty.
 
     Raises:
@@ -87,7 +85,7 @@ def compat_preview(
 
 
 def grouped(rows: list[JoinedExample]) -> list[Group]:
-    """Return *rows* in groups of label, tool and source: most rows first, then most errors, then the newest."""
+    """Return *rows* by label, tool and source: most rows first, then most errors, then the newest."""
     groups: dict[tuple[str, str, str], Group] = {}
     for row in rows:
         tool = row.tool_name or "unknown_tool"

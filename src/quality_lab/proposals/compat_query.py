@@ -63,7 +63,8 @@ class CompatQuery:
 def parse_compat_query(query: Mapping[str, str], *, endpoint: str = "proposals") -> CompatQuery:
     """Return what the decoded *query* string asks of an *endpoint* (a key of `LIMITS`).
 
-    The first thing wrong is the one that is told: limit, source, label, error, tool name; limit, status for cases.
+    The first thing wrong is the one that is told: limit, source, label, error, tool name; limit, status for
+    cases.
 
     Raises:
         CompatQueryError: upstream refuses it; the text is upstream's.
@@ -102,7 +103,9 @@ def js_number(text: str) -> float:
         return 0.0
     radix = _RADIX.fullmatch(inner)
     if radix:
-        digits, base = next((group, base) for group, base in zip(radix.groups(), (16, 8, 2), strict=True) if group)
+        digits, base = next(
+            (group, base) for group, base in zip(radix.groups(), (16, 8, 2), strict=True) if group
+        )
         try:
             return float(int(digits, base))
         except OverflowError:

@@ -1,0 +1,163 @@
+"""Which arguments calls labelled bad_args got wrong: where reviewers say so, or where values stand out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quality_lab.proposals.error_words import error_words
+from quality_lab.proposals.evidence import Evidence
+
+USUAL = 0.8  # share of the other calls from which something is usual
+ENOUGH = 5  # other calls, before anything is called usual
+STRIKING = 0.5, 0.2  # share of a value among the calls labelled bad_args, and among the others
+_DEEPEST = 12
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+Paths = Mapping[str, tuple[str, Any]]  # path → kind of value, value where it is a scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """A sign that a call got the argument at a path wrong."""
+
+    call_uid: str
+    path: str  # $.a.b, $.items[].qty
+    detail: str | None
+
+
+def clues(bad: Sequence[Evidence], rest: Sequence[Evidence]) -> Iterator[Clue]:
+    """Yield clues for each call labelled bad_args, from the surest on: what reviewers expected, wrote, or
+    what failed.
+
+    Only where none of these names an argument, a call's values are compared with those of other reviewed
+    calls.
+    """
+    flat = {piece.call_uid: paths_of(piece.arguments) for piece in bad}
+    others = [paths_of(piece.arguments) for piece in rest]
+    known = sorted({path for paths in (*flat.values(), *others) for path in paths})
+    silent = []
+    for piece in bad:
+        said = {clue.path: clue for clue in _told(piece, flat[piece.call_uid], known)}
+        yield from said.values()
+        if not said:
+            silent.append(piece.call_uid)
+    values = _striking(list(flat.values()), others)
+    for uid in silent:
+        yield from _unusual(uid, flat[uid], others, values)
+
+
+def paths_of(arguments: str | None) -> dict[str, tuple[str, Any]]:
+    """Return the leaves of JSON *arguments* by path; empty for anything that is no object.
+
+    >>> paths_of('{"amount": 5, "items": [{"qty": 1}]}')
+    {'$.amount': ('number', 5.0), '$.items[].qty': ('number', 1.0)}
+    """
+    try:
+        value = json.loads(arguments or "null", parse_int=float)
+    except (ValueError, RecursionError):
+        return {}
+    return dict(_leaves(value, "$", 0)) if isinstance(value, dict) else {}
+
+
+def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, tuple[str, Any]]]:
+    if isinstance(value, dict) and value and depth < _DEEPEST:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}", depth + 1)
+    elif isinstance(value, list) and value and depth < _DEEPEST:
+        for inner in value:
+            yield from _leaves(inner, f"{path}[]", depth + 1)
+    else:
+        yield path, (_kind(value), None if isinstance(value, dict | list) else value)
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return {float: "number", str: "text", list: "list"}.get(type(value), "object")
+
+
+def _told(piece: Evidence, paths: Paths, known: Sequence[str]) -> Iterator[Clue]:
+    """Yield the arguments that the reviewer or the tool's own error names."""
+    if piece.expected_arguments is not None:
+        expected = paths_of(piece.expected_arguments)
+        for path in dict.fromkeys((*expected, *paths)):
+            if expected.get(path) != paths.get(path):
+                detail = (
+                    "missing"
+                    if path not in paths
+                    else "not wanted"
+                    if path not in expected
+                    else "other value expected"
+                )
+                yield Clue(piece.call_uid, path, detail)
+        return
+    words = " ".join(filter(None, (piece.note, error_words(piece.error_text, piece.result))))
+    if not words:
+        return
+    spoken = _words(words)
+    for path in known:
+        name = path.rsplit(".", 1)[-1].removesuffix("[]")
+        if len(name) > 2 and f" {_words(name).strip()} " in spoken:
+            yield Clue(piece.call_uid, path, None if path in paths else "missing")
+
+
+def _words(text: str) -> str:
+    """Return the words of *text* in lower case between single blanks, camelCase taken apart."""
+    return f" {' '.join(word.lower() for word in _WORD.findall(text))} "
+
+
+def _unusual(
+    uid: str, paths: Paths, others: Sequence[Paths], striking: Mapping[str, set[Any]]
+) -> Iterator[Clue]:
+    """Yield the arguments of a call that other calls usually give otherwise."""
+    if len(others) < ENOUGH:
+        return
+    usual = USUAL * len(others)
+    present = Counter(path for other in others for path in other)
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for other in others:
+        for path, (kind, _) in other.items():
+            kinds[path][kind] += 1
+    for path, count in present.items():
+        if count >= usual and path not in paths:
+            yield Clue(uid, path, "missing")
+    for path, (kind, value) in paths.items():
+        if len(others) - present[path] >= usual:
+            yield Clue(uid, path, "elsewhere left out")
+        elif (
+            kinds[path]
+            and kinds[path].most_common(1)[0][0] != kind
+            and kinds[path][kind] <= len(others) - usual
+        ):
+            yield Clue(uid, path, f"{kind}, elsewhere {kinds[path].most_common(1)[0][0]}")
+        elif value in striking.get(path, ()):
+            yield Clue(uid, path, f"often {json.dumps(value, ensure_ascii=False)}")
+
+
+def _striking(bad: Sequence[Paths], others: Sequence[Paths]) -> dict[str, set[Any]]:
+    """Return per path the short values that stand out among the calls labelled bad_args."""
+    if len(others) < ENOUGH or len(bad) < 3:
+        return {}
+    among_bad, among_rest = STRIKING
+
+    def counted(several: Sequence[Paths]) -> Counter[tuple[str, Any]]:
+        return Counter(
+            (path, value)
+            for paths in several
+            for path, (kind, value) in paths.items()
+            if kind in ("text", "boolean") and len(str(value)) <= 40
+        )
+
+    here, there = counted(bad), counted(others)
+    found: dict[str, set[Any]] = defaultdict(set)
+    for (path, value), count in here.items():
+        if count >= among_bad * len(bad) and there[path, value] <= among_rest * len(others):
+            found[path].add(value)
+    return found
