@@ -23,6 +23,7 @@ TargetLevel = Literal["call", "turn", "conversation"]
 Effect = Literal["read", "write", "irreversible"]
 
 UPSTREAM = "quality_lab"  # the key space of everything that the upstream Quality Lab emits
+BY_UID = "call_uid"  # a label's target key space where it names the call's surrogate key in the store
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

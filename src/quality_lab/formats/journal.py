@@ -19,10 +19,18 @@ from quality_lab.formats.moments import iso_moment
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import arguments_of, label_of
 from quality_lab.formats.validation import Count, Refused
-from quality_lab.records import UPSTREAM, AuthorKind, Feedback, Record, Retraction, SetAside, TargetLevel
+from quality_lab.records import (
+    BY_UID,
+    UPSTREAM,
+    AuthorKind,
+    Feedback,
+    Record,
+    Retraction,
+    SetAside,
+    TargetLevel,
+)
 
 JOURNAL = "journal"  # the key space of the journal's own ids
-BY_UID = "call_uid"  # the target's key space where its key is the call's surrogate key itself
 _ABSENT = msgspec.Raw()
 _NOTHING = (b"", b"null")
 

@@ -31,6 +31,7 @@ FORMATS = (
     "upstream_proposals",
     "upstream_matches",
     "journal",
+    "own_export",
     "tau_bench",
     "openai_chat",
 )

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from quality_lab.outcomes import OutcomeOverrides, is_empty, outcome_of
 from quality_lab.records import (
+    BY_UID,
     Conversation,
     Feedback,
     Message,
@@ -46,7 +47,9 @@ class Place:
 def row_of(record: Record, place: Place) -> tuple[str, Row]:
     """Return the table of *record* and its row, values in the order of the table's columns and the unit last."""
     table, row = _MAKERS[type(record)](record, place)
-    row["source_id"], row["line"], row["unit"] = place.source_id, place.line, place.unit
+    if table != "tool_definitions":  # a definition is the same wherever it was offered, and has no origin
+        row["source_id"], row["line"] = place.source_id, place.line
+    row["unit"] = place.unit
     return table, row
 
 
@@ -158,6 +161,8 @@ def _feedback(record: Feedback, place: Place) -> tuple[str, Row]:
     target = record.target_key_space
     call = None if record.call_key is None else uid(place.tenant, target, record.call_key)
     talk = None if record.conversation_id is None else uid(place.tenant, target, record.conversation_id)
+    if target == BY_UID:  # the label names the call's surrogate key, not the ids that it was made from
+        call, talk = record.call_key, None
     return "feedback", {
         "feedback_uid": uid(place.tenant, record.key_space, record.key),
         "tenant": place.tenant,
