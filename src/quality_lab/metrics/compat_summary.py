@@ -22,6 +22,7 @@ _KEYS = {
     "bad_args": "badArgs",
     "other": "other",
 }
+_UPSTREAM_FILTERS = ("tool", "source", "label", "error", "tenant", "tz", "as_of", "author_kind")
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -40,8 +41,8 @@ class LabelTotal:
 def compat_summary(store: Asks, *, filters: Filters = EVERYTHING, limit: int = 25) -> dict[str, Any]:
     """Return the summary document; *limit* bounds `recent` alone.
 
-    byTool holds at most 25 tools, most labelled first, then by the newest label; sources with equal counts come in
-    the order of their newest label, then by name.
+    byTool holds at most 25 tools, most labelled first, then by the newest label; sources with equal counts
+    come in the order of their newest label, then by name.
 
     Raises:
         UsageError: a filter that upstream does not have, or a limit outside 1 to 200.
@@ -71,10 +72,13 @@ def compat_summary(store: Asks, *, filters: Filters = EVERYTHING, limit: int = 2
 
 def only_upstream_filters(filters: Filters) -> None:
     """Check that *filters* are among those that upstream has. Raises UsageError naming one that is not."""
-    for name in Filters.__dataclass_fields__:
-        if name not in ("tool", "source", "label", "error", "tenant", "tz", "as_of", "author_kind"):
-            if getattr(filters, name) != getattr(EVERYTHING, name):
-                raise UsageError(f"upstream's documents know tool, source, label and error, no filter {name!r}")
+    strange = [
+        name
+        for name in Filters.__dataclass_fields__
+        if name not in _UPSTREAM_FILTERS and getattr(filters, name) != getattr(EVERYTHING, name)
+    ]
+    if strange:
+        raise UsageError(f"upstream's documents know tool, source, label and error, no filter {strange[0]!r}")
 
 
 def _grouped(

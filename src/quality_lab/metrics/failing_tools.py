@@ -160,6 +160,7 @@ def _tool(row: ToolSums, *, weeks: float | None, without_trace: bool) -> Failing
         for name, holds in (
             ("no_trace_export", without_trace),
             ("outcomes_unknown", traced and row.calls > 0 and error is None),
+            ("outcomes_mostly_unknown", error is not None and row.unknown > row.error_n),
             ("few_conversations", error is not None and error.few),
             ("few_conversations_judged", judged is not None and judged.few),
             ("labels_outside_trace", traced and row.reviewed > row.judged_n),

@@ -73,7 +73,8 @@ class JoinedExample:
 def joined_examples(
     store: Asks, *, filters: Filters = EVERYTHING, limit: int = 25, among: Collection[str] = FIVE
 ) -> list[JoinedExample]:
-    """Return upstream's newest *limit* labels with their calls, newest first, higher id first within a second.
+    """Return upstream's newest *limit* labels with their calls, newest first, higher id first within a
+    second.
 
     Without a label filter the labels are those *among* which upstream looks.
     """
@@ -82,7 +83,9 @@ def joined_examples(
 
 
 def value_of(text: str | None) -> Any:
-    """Return the value of JSON *text*: a fraction is a float where that is exact, else a Decimal; null if none."""
+    """Return the value of JSON *text*: a fraction is a float where that is exact, else a Decimal; null if
+    none.
+    """
     if text is None:
         return None
     try:

@@ -16,6 +16,8 @@ USUAL = 0.8  # share of the other calls from which something is usual
 ENOUGH = 5  # other calls, before anything is called usual
 STRIKING = 0.5, 0.2  # share of a value among the calls labelled bad_args, and among the others
 _DEEPEST = 12
+_TOKEN = re.compile(r"\w+")
+_CODE = re.compile(r"[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*", re.ASCII)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 Paths = Mapping[str, tuple[str, Any]]  # path → kind of value, value where it is a scalar
@@ -40,13 +42,18 @@ def clues(bad: Sequence[Evidence], rest: Sequence[Evidence]) -> Iterator[Clue]:
     flat = {piece.call_uid: paths_of(piece.arguments) for piece in bad}
     others = [paths_of(piece.arguments) for piece in rest]
     known = sorted({path for paths in (*flat.values(), *others) for path in paths})
-    silent = []
+    code_words = _code_words([*flat.values(), *others])
+    silent, told = [], Counter[tuple[str, Any]]()
     for piece in bad:
-        said = {clue.path: clue for clue in _told(piece, flat[piece.call_uid], known)}
+        said = {clue.path: clue for clue in _told(piece, flat[piece.call_uid], known, code_words)}
         yield from said.values()
+        told.update((path, flat[piece.call_uid][path][1]) for path in said if path in flat[piece.call_uid])
         if not said:
             silent.append(piece.call_uid)
     values = _striking(list(flat.values()), others)
+    for path, value in (pair for pair, count in told.items() if count > 1 and _is_short(pair[1])):
+        if sum(other.get(path, ("", None))[1] == value for other in others) <= USUAL * len(others):
+            values[path].add(value)
     for uid in silent:
         yield from _unusual(uid, flat[uid], others, values)
 
@@ -83,7 +90,9 @@ def _kind(value: Any) -> str:
     return {float: "number", str: "text", list: "list"}.get(type(value), "object")
 
 
-def _told(piece: Evidence, paths: Paths, known: Sequence[str]) -> Iterator[Clue]:
+def _told(
+    piece: Evidence, paths: Paths, known: Sequence[str], code_words: Mapping[str, set[str]]
+) -> Iterator[Clue]:
     """Yield the arguments that the reviewer or the tool's own error names."""
     if piece.expected_arguments is not None:
         expected = paths_of(piece.expected_arguments)
@@ -101,22 +110,38 @@ def _told(piece: Evidence, paths: Paths, known: Sequence[str]) -> Iterator[Clue]
     words = " ".join(filter(None, (piece.note, error_words(piece.error_text, piece.result))))
     if not words:
         return
-    spoken = _words(words)
+    tokens = [token.lower() for token in _TOKEN.findall(words)]
+    spoken = f" {' '.join(tokens)} "
     for path in known:
         name = path.rsplit(".", 1)[-1].removesuffix("[]")
-        if len(name) > 2 and f" {_words(name).strip()} " in spoken:
+        if len(name) > 2 and (name.lower() in tokens or f" {_words(name)} " in spoken):
             yield Clue(piece.call_uid, path, None if path in paths else "missing")
+        elif any(value in tokens for value in code_words.get(path, ())):
+            yield Clue(piece.call_uid, path, None)
 
 
 def _words(text: str) -> str:
-    """Return the words of *text* in lower case between single blanks, camelCase taken apart."""
-    return f" {' '.join(word.lower() for word in _WORD.findall(text))} "
+    """Return the words of a name in lower case with blanks between, camelCase taken apart."""
+    return " ".join(word.lower() for word in _WORD.findall(text))
+
+
+def _code_words(several: Sequence[Paths]) -> dict[str, set[str]]:
+    """Return per path the values that are spelt like code (source_amount): a note with one means that path."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for paths in several:
+        for path, (kind, value) in paths.items():
+            if kind == "text" and _CODE.fullmatch(value):
+                found[path].add(value.lower())
+    return found
 
 
 def _unusual(
     uid: str, paths: Paths, others: Sequence[Paths], striking: Mapping[str, set[Any]]
 ) -> Iterator[Clue]:
     """Yield the arguments of a call that other calls usually give otherwise."""
+    for path, (_, value) in paths.items():
+        if _is_short(value) and value in striking.get(path, ()):
+            yield Clue(uid, path, f"often {json.dumps(value, ensure_ascii=False)}")
     if len(others) < ENOUGH:
         return
     usual = USUAL * len(others)
@@ -128,7 +153,7 @@ def _unusual(
     for path, count in present.items():
         if count >= usual and path not in paths:
             yield Clue(uid, path, "missing")
-    for path, (kind, value) in paths.items():
+    for path, (kind, _) in paths.items():
         if len(others) - present[path] >= usual:
             yield Clue(uid, path, "elsewhere left out")
         elif (
@@ -137,27 +162,27 @@ def _unusual(
             and kinds[path][kind] <= len(others) - usual
         ):
             yield Clue(uid, path, f"{kind}, elsewhere {kinds[path].most_common(1)[0][0]}")
-        elif value in striking.get(path, ()):
-            yield Clue(uid, path, f"often {json.dumps(value, ensure_ascii=False)}")
 
 
-def _striking(bad: Sequence[Paths], others: Sequence[Paths]) -> dict[str, set[Any]]:
+def _striking(bad: Sequence[Paths], others: Sequence[Paths]) -> defaultdict[str, set[Any]]:
     """Return per path the short values that stand out among the calls labelled bad_args."""
+    found: defaultdict[str, set[Any]] = defaultdict(set)
     if len(others) < ENOUGH or len(bad) < 3:
-        return {}
+        return found
     among_bad, among_rest = STRIKING
 
     def counted(several: Sequence[Paths]) -> Counter[tuple[str, Any]]:
         return Counter(
-            (path, value)
-            for paths in several
-            for path, (kind, value) in paths.items()
-            if kind in ("text", "boolean") and len(str(value)) <= 40
+            (path, value) for paths in several for path, (_, value) in paths.items() if _is_short(value)
         )
 
     here, there = counted(bad), counted(others)
-    found: dict[str, set[Any]] = defaultdict(set)
     for (path, value), count in here.items():
         if count >= among_bad * len(bad) and there[path, value] <= among_rest * len(others):
             found[path].add(value)
     return found
+
+
+def _is_short(value: Any) -> bool:
+    """Say whether a value is one that several calls may share by choice: a flag, or a short text."""
+    return isinstance(value, bool) or (isinstance(value, str) and 0 < len(value) <= 40)

@@ -15,6 +15,7 @@ from quality_lab.metrics.asking import Asks, put
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.rates import rate_of
 from quality_lab.metrics.undated import undated_notes
+from quality_lab.metrics.untraced import no_trace_notes, untraced
 from quality_lab.metrics.weeks import weeks_between
 from quality_lab.proposals.compat import severity as severity_by_counts
 from quality_lab.proposals.decisions import Decided, decided
@@ -39,6 +40,7 @@ class GroupSums:
     labelled_calls: int
     standing_calls: int
     error_count: int
+    guards_only: int  # 1 where every label stands on a guard's row
     last_at: datetime | None
     reviewed: int
     judged_n: int
@@ -76,23 +78,23 @@ class Proposal:
     """A group of labels that asks for a change of one tool in one source."""
 
     id: str = field(metadata={"help": "short, stable: made from tenant and fingerprint"})
-    fingerprint: str = field(metadata={"help": "kind:source:tool:label"})
-    kind: str = field(metadata={"help": "schema_fix, routing_prompt_fix or tool_candidate"})
     severity: Severity
+    tool_name: str
+    label: str
+    source: str | None
     state: str = field(metadata={"help": "of the last decision; pending where there is none"})
     recurred: bool = field(metadata={"help": "such a label stands on a call made at or after the decision"})
-    tool_name: str
-    source: str | None
-    label: str
-    feedback_count: int = field(metadata={"help": "labels of the group"})
-    calls: int = field(metadata={"help": "calls judged so; where there is no rate, calls on which it stands"})
+    calls: int = field(metadata={"help": "calls judged so; without a rate, calls on which the label stands"})
     reviewed: int = field(metadata={"help": "reviewed calls of this tool and source"})
-    error_count: int = field(metadata={"help": "labels on calls that failed"})
     rate: float | None = field(metadata={"unit": "share", "help": "calls judged so / reviewed calls"})
     low: float | None = field(metadata={"unit": "share", "help": "lower 95 % bound"})
     high: float | None = field(metadata={"unit": "share", "help": "upper 95 % bound"})
     impact: float | None = field(metadata={"help": "lower bound x calls a week"})
     last_at: datetime | None = field(metadata={"help": "newest label"})
+    feedback_count: int = field(metadata={"compact": False, "help": "labels of the group"})
+    error_count: int = field(metadata={"compact": False, "help": "labels on calls that failed"})
+    fingerprint: str = field(metadata={"compact": False, "help": "kind:source:tool:label"})
+    kind: str = field(metadata={"compact": False, "help": "schema_fix, routing_prompt_fix or tool_candidate"})
     title: str
     summary: str = field(metadata={"compact": False})
     rationale: tuple[str, ...] = field(metadata={"compact": False})
@@ -101,9 +103,7 @@ class Proposal:
         metadata={"compact": False, "help": "what its calls have in common"}
     )
     examples: tuple[Example, ...] = field(metadata={"compact": False})
-    flags: tuple[str, ...] = field(
-        metadata={"help": "no_trace_export, few_conversations, severity_by_counts"}
-    )
+    flags: tuple[str, ...] = field(metadata={"help": "why there is no rate, or a rough one"})
     calls_per_week: float | None = field(metadata={"compact": False})
     conversations: int = field(metadata={"compact": False, "help": "conversations of the reviewed calls"})
     decided_at: datetime | None = field(metadata={"compact": False})
@@ -132,18 +132,19 @@ def proposals(store: Asks, *, filters: Filters = EVERYTHING, top: int | None = 2
     for piece in evidence(store, filters=filters, pairs=pairs):
         found[piece.tenant, piece.tool_name, piece.source].append(piece)
     states = {(one.tenant, one.fingerprint): one for one in decided(store, filters=filters)}
+    bare = untraced(store, filters=filters) if any(not row.judged_n for row in sums) else []
+    without = {(row.tenant, row.tool_name, row.source) for row in bare}
     rows = [
         _proposal(
             one,
             found[one.sums.tenant, one.sums.tool_name, one.sums.source],
             states.get((one.sums.tenant, one.fingerprint)),
+            without_trace=(one.sums.tenant, one.sums.tool_name, one.sums.source) in without,
         )
         for one in shown
     ]
     notes = undated_notes(store, filters, time="label")
-    bare = sorted({row.source or "no source" for row in sums if not row.judged_n})
-    if bare:
-        notes.append(f"no_trace_export: without traces nobody can say how often, in {', '.join(bare)}")
+    notes += no_trace_notes(bare)
     return Answer(rows, Proposal, title="Proposals", notes=notes, more=len(graded) - len(shown))
 
 
@@ -193,7 +194,9 @@ def _severity(sums: GroupSums, rate: Rate | None, impact: float | None) -> Sever
     return "medium" if rate.low >= 0.03 or weekly >= 3 else "low"
 
 
-def _proposal(one: _Graded, pieces: list[Evidence], state: Decided | None) -> Proposal:
+def _proposal(
+    one: _Graded, pieces: list[Evidence], state: Decided | None, *, without_trace: bool
+) -> Proposal:
     sums, rate = one.sums, one.rate
     own = [piece for piece in pieces if piece.label == sums.label]
     rest = [piece for piece in pieces if piece.label != sums.label]
@@ -212,12 +215,15 @@ def _proposal(one: _Graded, pieces: list[Evidence], state: Decided | None) -> Pr
         per_week=one.per_week,
         signatures=found,
         evidence=own,
+        why_no_rate="guard" if sums.guards_only else "no_trace" if without_trace else "outside_trace",
         decided_at=state.decided_at if recurred and state else None,
     )
     flags = [
         name
         for name, holds in (
-            ("no_trace_export", rate is None),
+            ("no_trace_export", without_trace),
+            ("guard_rows", sums.guards_only == 1),
+            ("labels_outside_trace", rate is None and not without_trace and sums.guards_only == 0),
             ("severity_by_counts", rate is None),
             ("few_conversations", rate is not None and rate.few),
         )

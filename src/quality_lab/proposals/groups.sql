@@ -5,7 +5,8 @@ with
 placed as (
     select coalesce(c.tenant, l.tenant) as tenant, coalesce(c.tool_name, l.tool_name, '') as tool_name,
            coalesce(c.source, l.source) as source, l.label, l.call_uid, l.created_at,
-           c.outcome = 'error' or (c.outcome = 'guard' and c.is_error) as failed
+           c.outcome = 'error' or (c.outcome = 'guard' and c.is_error) as failed,
+           case when c.outcome = 'guard' then 1 else 0 end as of_guard
     from label_rows as l
     left join picked as c on c.call_uid = l.call_uid
     where l.label in ('wrong_tool', 'missing_tool', 'bad_args')
@@ -18,6 +19,7 @@ given as (
            count(*) as feedback_count,
            count(distinct call_uid) as labelled_calls,
            count(case when failed then 1 end) as error_count,
+           min(of_guard) as guards_only,
            max(created_at) as last_at
     from placed
     group by tenant, tool_name, source, label
@@ -58,7 +60,7 @@ made as (
       and ($window_until is null or created_at < $window_until)
     group by tenant, tool_name, source
 )
-select g.tenant, g.tool_name, g.source, g.label, g.feedback_count, g.labelled_calls, g.error_count, g.last_at,
+select g.tenant, g.tool_name, g.source, g.label, g.feedback_count, g.labelled_calls, g.error_count, g.guards_only, g.last_at,
        coalesce(case g.label when 'wrong_tool' then s.wrong_tool_stands when 'missing_tool' then s.missing_tool_stands
                              else s.bad_args_stands end, 0) as standing_calls,
        coalesce(s.reviewed, 0) as reviewed,

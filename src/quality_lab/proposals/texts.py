@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from quality_lab.intervals import Rate
 from quality_lab.proposals.evidence import Evidence
@@ -40,6 +41,12 @@ _ACTIONS = {
     ),
 }
 
+_NO_RATE = {
+    "guard": "these are a guard's rows, not calls, so there is no rate",
+    "no_trace": "without a trace export nobody can say how often that is",
+    "outside_trace": "the trace export does not hold these calls, so there is no rate",
+}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Texts:
@@ -65,16 +72,19 @@ def texts(
     per_week: float | None,
     signatures: Sequence[Signature],
     evidence: Sequence[Evidence],
+    why_no_rate: Literal["guard", "no_trace", "outside_trace"],
     decided_at: datetime | None,
 ) -> Texts:
-    """Return the words of a proposal; *decided_at* is the decision after which the fault came back, else
-    None.
+    """Return the words of a proposal.
+
+    *decided_at* is the decision after which the fault came back, else None; *why_no_rate* counts where *rate*
+    is None.
     """
     name = tool or "a call without a tool name"
     place = f"{name} in {source}" if source else name
     return Texts(
         title=_TITLE[kind].format(tool=name),
-        summary=_summary(place, label, rate, judged, feedback_count, calls, per_week),
+        summary=_summary(place, label, rate, judged, feedback_count, calls, per_week, why_no_rate),
         rationale=tuple(
             _rationale(kind, label, feedback_count, calls, error_count, signatures, evidence, decided_at)
         ),
@@ -83,11 +93,18 @@ def texts(
 
 
 def _summary(
-    place: str, label: str, rate: Rate | None, judged: int, given: int, calls: int, per_week: float | None
+    place: str,
+    label: str,
+    rate: Rate | None,
+    judged: int,
+    given: int,
+    calls: int,
+    per_week: float | None,
+    why_no_rate: str,
 ) -> str:
     if rate is None:
         labels = f"{_counted(given, 'label')} {label} on {_counted(calls, 'call')} of {place}"
-        return f"{labels}; without a trace export nobody can say how often that is."
+        return f"{labels}; {_NO_RATE[why_no_rate]}."
     share = f"{_percent(rate.value)} ({_percent(rate.low)} to {_percent(rate.high)})"
     reviewed = f"{judged} of {_counted(rate.n, 'reviewed call')} of {place}"
     said = f"{reviewed} {'was' if judged == 1 else 'were'} judged {label}: {share}"
