@@ -20,7 +20,7 @@ MADE_AT = datetime(2026, 6, 9, 10, 15, 20, tzinfo=UTC)  # 1781000120 in epoch se
 
 @pytest.fixture
 def lab(tmp_path) -> ql.Lab:
-    """Two conversations: a quote that one reviewer disliked, told in words; a search that nobody looked at."""
+    """Two conversations: a quote that a reviewer disliked, told in words; a search that nobody looked at."""
     built = LabBuilder(tmp_path)
     built.message("system", "Be brief.", position=0)
     built.message("user", "15000 baht, please", position=1)

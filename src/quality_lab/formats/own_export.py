@@ -40,7 +40,9 @@ def _decoder(record: type, **other: Any) -> FlatDecoder[Any]:
             kind, default = msgspec.Raw, _ABSENT
         elif kind == datetime | None:
             kind = str | None
-        known.append((field.name, kind) if default in (MISSING, msgspec.NODEFAULT) else (field.name, kind, default))
+        known.append(
+            (field.name, kind) if default in (MISSING, msgspec.NODEFAULT) else (field.name, kind, default)
+        )
     return FlatDecoder(msgspec.defstruct(f"_{record.__name__}", known, kw_only=True, gc=False))
 
 

@@ -70,6 +70,8 @@ def recognise(path: Path) -> Format:
     best, recognition = max(found, key=lambda pair: pair[1].fitting)
     if recognition.fitting:
         return best
+    if not sample.objects and not path.stat().st_size:
+        raise UnrecognisedFormat(f"{path}: is empty; --format says what an empty file is")
     if not sample.objects:
         raise UnrecognisedFormat(f"{path}: no JSON object among its first lines")
     nearest = sorted(found, key=lambda pair: -pair[1].nearness)[:3]

@@ -121,7 +121,7 @@ def _upstream_feedback(row: Row) -> str:
         label=json.dumps(row["label_raw"] or row["label"], ensure_ascii=False),
         note=_text(row["note"]),
         feedbackCreatedAt=_epoch_s(row["created_at"]),
-        conversationId=_whole(row["conversation_id"]),
+        conversationId=_whole(row["call_conversation_id"]),
         **_upstream_ids(row, "call_"),
         **_upstream_what(row, "call_"),
         toolCallCreatedAt=_epoch_s(row["call_created_at"]),
@@ -157,7 +157,7 @@ _JSON_COLUMNS = frozenset({"arguments", "result", "score", "expected_arguments"}
 _OWN_FEEDBACK = (
     *("key_space", "key", "target_level", "turn", "name", "label", "label_raw", "score", "author_kind"),
     *("author", "note", "created_at", "guide_version", "expected_tool", "expected_arguments"),
-    *("adjudication", "source", "tool_name"),
+    *("adjudication", "source", "tool_name", "target_key_space", "conversation_id", "call_key"),
 )
 _DERIVED = frozenset(
     {"tenant", "outcome", "gate_reason", "empty_result", "in_trace", "in_feedback", "in_case"}
@@ -169,23 +169,19 @@ def _own_call(row: Row) -> str:
     known = {
         name: _own(name, value) for name, value in row.items() if value is not None and name not in _DERIVED
     }
+    if row["outcome"] == "rejected":
+        known["person_refused"] = "true"
     return _object(record_type='"tool_call"', **known, seen_in=json.dumps(seen))
 
 
 def _own_feedback(row: Row) -> str:
     known = {name: _own(name, row[name]) for name in _OWN_FEEDBACK if row[name] is not None}
-    target = {
-        "target_key_space": row["conversation_key_space"],
-        "conversation_id": row["conversation_id"],
-        "call_key": row["call_key"],
-    }
-    of = {name: _text(value) for name, value in target.items() if value is not None}
-    return _object(record_type='"feedback"', **known, **of)
+    return _object(record_type='"feedback"', **known)
 
 
 def _own(name: str, value: Any) -> str:
-    if name in _JSON_COLUMNS:
-        return _json(value)
+    if name in _JSON_COLUMNS:  # as it was written, unless that were several lines
+        return _json(value) if "\n" in value or "\r" in value else str(value)
     if isinstance(value, datetime):
         return _text(value.replace(tzinfo=UTC).isoformat().replace("+00:00", "Z"))
     if isinstance(value, bool):

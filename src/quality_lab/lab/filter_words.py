@@ -46,4 +46,6 @@ def filters_of(words: FilterWords) -> Filters:
     """Return the filters that *words* mean. Raises: UsageError for a name, zone or time that is none."""
     from quality_lab.metrics.filters import Filters
 
-    return Filters.of(**words)
+    found = Filters.of(**words)
+    found.zone()  # a zone is checked even where no time is
+    return found

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from quality_lab.metrics.label_counts import LabelCount, LabelsBy
     from quality_lab.metrics.latency import Latency
     from quality_lab.metrics.trend import Every, Period
+    from quality_lab.proposals import Proposal
 
 
 class Questions:
@@ -52,6 +53,17 @@ class Questions:
         from quality_lab.metrics.failing_tools import failing_tools
 
         return failing_tools(self.store, filters=filters_of(filters), by=by, top=top)
+
+    def proposals(self, *, top: int | None = 25, **filters: Unpack[FilterWords]) -> Answer[Proposal]:
+        """Return what to change, worst first: complaints of one kind about one tool, with rate and examples.
+
+        >>> import quality_lab as ql
+        >>> ql.open_demo().proposals()[0].fingerprint
+        'schema_fix:rag_reply:compute_exchange_quote:bad_args'
+        """
+        from quality_lab.proposals import proposals
+
+        return proposals(self.store, filters=filters_of(filters), top=top)
 
     def calls(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Answer[CallRow]:
         """Return single calls, newest first, with arguments, results and labels: all, or *limit* of them.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from quality_lab.errors import OutputError, UsageError
-from quality_lab.records import UPSTREAM
+from quality_lab.records import BY_UID, UPSTREAM
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,28 +55,33 @@ def calls_to_export(store: Store, *, tenant: str, upstream: bool) -> Iterator[di
 def feedback_to_export(store: Store, *, tenant: str, upstream: bool) -> Iterator[dict[str, Any]]:
     """Yield the labels of *tenant*, newest first, with the columns of their call as `call_…`.
 
-    With *upstream* they are those of its feedback export: its own labels, on its own calls.
+    With *upstream* they are those of its feedback export: its own labels, on its own calls. A label whose
+    target nobody can name any more is left out.
     """
     sql = """
-        select f.* exclude (feedback_uid, call_uid, conversation_uid, source_id, line),
-               c.call_uid is not null as call_is_here, c.key_space as call_key_space, c.key as call_key,
-               coalesce(c.conversation_id, v.conversation_id) as conversation_id,
-               coalesce(c.key_space, v.key_space) as conversation_key_space,
-               c.contact_id as call_contact_id, c.message_id as call_message_id,
-               c.outbound_id as call_outbound_id, c.source as call_source, c.tool_name as call_tool_name,
-               c.arguments as call_arguments,
-               c.arguments_state as call_arguments_state, c.result as call_result,
-               c.is_error as call_is_error,
-               c.cycle as call_cycle, c.call_index as call_call_index, c.latency_ms as call_latency_ms,
-               c.created_at as call_created_at
-        from feedback f
-        left join tool_calls c using (call_uid)
-        left join conversations v on v.conversation_uid = f.conversation_uid
-        where f.tenant = $tenant
-          and (not $upstream or (f.key_space = $upstream_space and c.key_space = $upstream_space))
-        order by f.created_at desc nulls last, try_cast(f.key as hugeint) desc nulls last, f.key_space,
-                 f.key desc"""
-    return stream(store, sql, tenant=tenant, upstream=upstream, upstream_space=UPSTREAM)
+        with told as (
+            select f.* exclude (feedback_uid, call_uid, conversation_uid, source_id, line),
+                   case when f.conversation_uid is not null
+                        then coalesce(c.conversation_id, v.conversation_id) end as conversation_id,
+                   coalesce(c.key_space, case when f.call_uid is not null then $by_uid end, v.key_space)
+                       as target_key_space,
+                   coalesce(c.key, replace(f.call_uid::varchar, '-', '')) as call_key,
+                   c.key_space as call_key_space, c.conversation_id as call_conversation_id,
+                   c.contact_id as call_contact_id, c.message_id as call_message_id,
+                   c.outbound_id as call_outbound_id, c.source as call_source, c.tool_name as call_tool_name,
+                   c.arguments as call_arguments, c.arguments_state as call_arguments_state,
+                   c.result as call_result, c.is_error as call_is_error, c.cycle as call_cycle,
+                   c.call_index as call_call_index, c.latency_ms as call_latency_ms,
+                   c.created_at as call_created_at
+            from feedback f
+            left join tool_calls c on c.call_uid = f.call_uid
+            left join conversations v on v.conversation_uid = f.conversation_uid
+        )
+        select * from told
+        where tenant = $tenant and target_key_space is not null
+          and (not $upstream or (key_space = $upstream_space and call_key_space = $upstream_space))
+        order by created_at desc nulls last, try_cast(key as hugeint) desc nulls last, key_space, key desc"""
+    return stream(store, sql, tenant=tenant, upstream=upstream, upstream_space=UPSTREAM, by_uid=BY_UID)
 
 
 def write_tables(store: Store, folder: Path) -> list[Path]:
