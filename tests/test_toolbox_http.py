@@ -21,8 +21,15 @@ from typing import Any
 import pytest
 
 from quality_lab.errors import InputError, OutputError, UsageError
+from quality_lab.toolbox.endpoint_guard import Endpoint
 from quality_lab.toolbox.files import file_lock
-from quality_lab.toolbox.guarded_http import EndpointFailed, EndpointRefused, Network
+from quality_lab.toolbox.guarded_http import (
+    EndpointFailed,
+    EndpointRefused,
+    Network,
+    fetch,
+    system_addresses,
+)
 from quality_lab.toolbox.http_catalogue import (
     add_http_tool,
     parse_http_catalogue,
@@ -31,7 +38,8 @@ from quality_lab.toolbox.http_catalogue import (
 from quality_lab.toolbox.http_checks import spec_problems
 from quality_lab.toolbox.http_spec import HttpParam, HttpToolSpec, read_spec, slug_from_title
 from quality_lab.toolbox.http_tools import http_tool
-from quality_lab.toolloop import ToolContext, ToolError
+from quality_lab.toolloop import ScriptedModel, ToolContext, ToolError, run_loop
+from quality_lab.toolloop import call as tool_call
 
 HOST = "api.example.com"
 
@@ -383,12 +391,63 @@ def test_the_system_s_own_resolver_is_guarded_too(network):
         call(spec(endpoint_url="https://localhost/"), real)
 
     async def localhost(host: str, port: int) -> list[str]:
-        from quality_lab.toolbox.guarded_http import system_addresses
-
         return await system_addresses("localhost", port)
 
     with pytest.raises(EndpointRefused, match="loopback"):
         call(spec(), replace(real, resolve=localhost))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "2130706433",
+        "0177.0.0.1",
+        "017700000001",
+        "0x7f000001",
+        "0x7f.0.0.1",
+        "127.1",
+        "127.0.1",
+        "0",
+        "::1",
+        "::ffff:127.0.0.1",
+        "::ffff:7f00:1",
+        "localhost",
+        "localhost.",
+        "LOCALHOST",
+        "①②⑦.0.0.1",
+        "user@127.0.0.1",
+    ],
+)
+def test_even_without_the_guard_of_saving_no_spelling_of_loopback_is_reached(certificate, network, host):
+    """The system's own resolver knows most of these spellings; the address is what is judged."""
+    real = replace(network, resolve=system_addresses, allowed=frozenset())
+    with serving(certificate, says("secret")) as server:
+        endpoint = Endpoint("https", host, server.port, "/")
+        with pytest.raises((EndpointRefused, EndpointFailed)) as refused:
+            asyncio.run(fetch(real, "GET", endpoint, headers={}, content=None))
+
+    assert server.requests == []
+    if host[0].isdigit() and host.isascii():
+        assert refused.type is EndpointRefused
+
+
+def test_a_failing_endpoint_is_told_to_the_model_and_no_trace_holds_the_secret(certificate, network):
+    environ = {"RATE_TOKEN": "tok-123456"}
+    with serving(certificate, says("tok-123456", status="503 Busy")) as server:
+        failing = http_tool(
+            spec(server, effect="read", auth_type="bearer", auth_env="RATE_TOKEN"),
+            environ=environ,
+            network=network,
+        )
+        model = ScriptedModel(tool_call("custom_rate"), "sorry")
+        result = asyncio.run(run_loop(model, [{"role": "user", "content": "rate?"}], tools=[failing]))
+
+    assert result.calls[0].result == {"error": f"{HOST} answered with status 503"}
+    assert result.calls[0].is_error
+    assert result.content == "sorry"
+    assert "tok-123456" not in repr(result) + json.dumps(model.requests[-1].messages)
+    assert server.head("Authorization") == "Bearer tok-123456"
 
 
 def test_the_next_address_is_tried_where_one_does_not_answer(certificate, network):
@@ -774,10 +833,10 @@ def test_a_tool_with_a_problem_is_not_saved(tmp_path: Path, stated, words):
     assert path.read_text() == TOML
 
 
-def _add_many(path: Path, who: str, start: Any, told: Any) -> None:
-    start.wait()
+def _add_many(path: Path, who: str, together: Any, told: Any) -> None:
     saved = 0
     for _ in range(12):
+        together.wait(timeout=60)
         try:
             add_http_tool(path, {**BASE, "title": f"Same title {who}"[:10]})
             saved += 1
@@ -792,11 +851,10 @@ def test_two_writers_at_once_never_go_over_fifteen_nor_take_the_same_slug(tmp_pa
     for number in range(11):
         add_http_tool(path, {**BASE, "title": f"Tool {number}"})
     spawn = multiprocessing.get_context("spawn")
-    start, told = spawn.Event(), spawn.Queue()
-    writers = [spawn.Process(target=_add_many, args=(path, who, start, told)) for who in "ab"]
+    together, told = spawn.Barrier(2), spawn.Queue()
+    writers = [spawn.Process(target=_add_many, args=(path, who, together, told)) for who in "ab"]
     for writer in writers:
         writer.start()
-    start.set()
     saved = dict(told.get(timeout=60) for _ in writers)
     for writer in writers:
         writer.join(timeout=60)

@@ -70,6 +70,8 @@ async def fetch(
         EndpointRefused: the name leads to an address that is not public.
         EndpointFailed: no connection, no answer in time, a status outside of 200 to 299, or a too large one.
     """
+    if not endpoint.host.isascii() or "@" in endpoint.host:
+        raise EndpointRefused(f"{endpoint.host} is no hostname that can be reached")
     try:
         async with asyncio.timeout(network.total_s):
             return await _fetch(network, method, endpoint, headers, content)
