@@ -177,7 +177,7 @@ def parse(text: str) -> Any:
     try:
         return _decoder.decode(text)
     except json.JSONDecodeError as problem:
-        raise json_text.JsonTextError(f"wanted JSON: {problem}") from None
+        raise json_text.JsonTextError(f"wanted JSON: {problem.msg} at character {problem.pos}") from None
     except RecursionError:
         return _with_doubles(json_text.parse(text))
 

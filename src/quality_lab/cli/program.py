@@ -19,6 +19,7 @@ class Verb:
 
 
 IN, ASK, TAKE, CHECK = "Bring data in", "Ask", "Take away and show", "Look after the lab"
+TRY = "Try cases"
 
 VERBS = (
     Verb("load", "quality_lab.cli.load:load", "Read files into the lab and say what was not understood.", IN),
@@ -68,6 +69,12 @@ VERBS = (
         "quality_lab.cli.notebook:notebook",
         "Open JupyterLab on the notebooks of this home.",
         TAKE,
+    ),
+    Verb(
+        "regressions",
+        "quality_lab.cli.regressions:regressions",
+        "Check regression cases as the upstream runner does.",
+        TRY,
     ),
     Verb(
         "doctor",

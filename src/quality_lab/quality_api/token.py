@@ -1,0 +1,33 @@
+"""The token: how it goes into a request, and how it stays out of everything else."""
+
+from __future__ import annotations
+
+from quality_lab import js_text
+from quality_lab.errors import UsageError
+
+HIDDEN = "***"
+_SHORTEST_SECRET = 4  # what is shorter would be found in any text
+
+
+def bearer(token: str) -> bytes:
+    """Return the value of the Authorization header, without the line feed that a token's file may end in.
+
+    Raises:
+        UsageError: a character of *token* cannot stand in a header.
+    """
+    value = f"Bearer {token}".strip("\t\n\r ")
+    if not value.isprintable() or max(value) > "\xff":
+        raise UsageError("the token holds a character that no HTTP header can carry")
+    return value.encode("latin-1")
+
+
+def without_token(text: str, token: str) -> str:
+    """Return *text* with a token that a server has sent back made unreadable, also where JSON escaped it.
+
+    >>> without_token('{"error": "no such token: tok-1234"}', "tok-1234")
+    '{"error": "no such token: ***"}'
+    """
+    token = token.strip("\t\n\r ")
+    if len(token) < _SHORTEST_SECRET:
+        return text
+    return text.replace(token, HIDDEN).replace(js_text.quoted(token)[1:-1], HIDDEN)

@@ -1,0 +1,52 @@
+"""The report as JUnit XML: a test case a line, which any XML parser can read whatever the values hold."""
+
+from __future__ import annotations
+
+import re
+
+from quality_lab.js_text import well_formed
+from quality_lab.regressions.report_plain import case_text, failure_block, tool_text
+from quality_lab.regressions.results import Report, Result
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, even as &#…;
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"})
+
+
+def junit_document(report: Report) -> str:
+    """Return the JUnit document of *report*; a character that XML does not know stands as its JSON escape."""
+    summary = report.summary
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuite name="tool-call-regressions" tests="{summary.total}" failures="{summary.failed}" '
+        f'skipped="{summary.skipped}" time="0">\n'
+        + "".join(_test_case(result) for result in report.results)
+        + "</testsuite>\n"
+    )
+
+
+def _test_case(result: Result) -> str:
+    name = _escaped(f"line {result.line} - case {case_text(result.case_id)} - {_tool(result)}")
+    opened = f'    <testcase classname="tool-call-regression" name="{name}" time="0"'
+    if result.status == "passed":
+        return f"{opened}/>\n"
+    if result.status == "skipped":
+        return f'{opened}>\n      <skipped message="{result.skip_reason}"/>\n    </testcase>\n'
+    count = len(result.failures)
+    blocks = "\n\n".join(failure_block(failure) for failure in result.failures)
+    indented = "".join(f"        {line}\n" for line in _escaped(blocks).split("\n"))
+    return (
+        f'{opened}>\n      <failure message="{count} validation failure{"" if count == 1 else "s"}">\n'
+        f"{indented}      </failure>\n    </testcase>\n"
+    )
+
+
+def _tool(result: Result) -> str:
+    return "tool unknown" if result.tool_name is None else tool_text(result.tool_name)
+
+
+def _escaped(text: str) -> str:
+    return _ILLEGAL.sub(_named, well_formed(text)).translate(_MARKUP)
+
+
+def _named(illegal: re.Match[str]) -> str:
+    return f"\\u{ord(illegal.group()):04x}"
