@@ -121,7 +121,7 @@ def _told(
 
 
 def _words(text: str) -> str:
-    """Return the words of a name in lower case with blanks between, camelCase taken apart."""
+    """Return the words of a name in lower case with blanks between."""
     return " ".join(word.lower() for word in _WORD.findall(text))
 
 
