@@ -301,7 +301,7 @@ def test_the_doctor_tells_a_damaged_database_from_none(tmp_path):
 
 @pytest.mark.slow
 def test_the_doctor_starts_the_kernel_that_reports_run_in(lab):
-    (kernel,) = [check for check in lab.doctor() if check.subject == "kernel python3"]
+    (kernel,) = [check for check in lab.doctor() if check.subject == "report kernel"]
 
     assert kernel.state == "ok"
     assert Path(kernel.found).samefile(sys.executable)

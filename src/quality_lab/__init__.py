@@ -3,7 +3,7 @@
 >>> import quality_lab as ql
 >>> lab = ql.open_demo()  # or ql.open(), on your own home
 >>> lab.failing_tools(top=3)[0].tool_name
-'compute_exchange_quote'
+'verify_exchange_payment'
 """
 
 from __future__ import annotations

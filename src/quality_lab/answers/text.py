@@ -63,6 +63,7 @@ def text_table(answer: Answer[Any], *, width: int, max_rows: int | None) -> str:
     if rows:
         widths = {column.name: _widths(column, cells[column.name]) for column in columns}
         _squeeze(widths, columns, width)
+        _stretch(widths, columns, cells, width)
         lines += _rows(columns, cells, widths, len(rows))
     else:
         lines.append("No rows.")
@@ -120,6 +121,18 @@ def _squeeze(widths: dict[str, int], columns: Sequence[Column], width: int) -> N
         if widest is None or widths[widest] - spare.get(widest, 0) <= _LEAST:
             return  # only figures are left: better a long line than a cut number
         widths[widest] -= 1
+
+
+def _stretch(
+    widths: dict[str, int], columns: Sequence[Column], cells: dict[str, list[str]], width: int
+) -> None:
+    """Give the room that is left to text that was cut."""
+    spare = width - sum(widths.values()) - 2 * (len(widths) - 1)
+    for column in columns:
+        more = max(map(len, cells[column.name])) - widths[column.name]
+        taken = max(0, min(spare, more))
+        widths[column.name] += taken
+        spare -= taken
 
 
 def _rows(

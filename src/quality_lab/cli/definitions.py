@@ -11,7 +11,7 @@ from quality_lab.cli.output import Output, with_output
 from quality_lab.lab import Lab
 
 
-@click.command(epilog=example("quality-lab definitions --tool search_cars"))
+@click.command(epilog=example("quality-lab definitions --tool get_transfer_options"))
 @with_filters
 @with_output
 @with_lab

@@ -32,7 +32,7 @@ class Reports(click.Group):
     subcommand_metavar="NAME [OPTIONS] | show NAME | list | open [RUN]",
     epilog=example(
         "quality-lab report quality --since 7d",
-        "quality-lab report quality -p title='Week 22' --out /srv/reports --name week-22",
+        "quality-lab report quality -p top=20 --out weekly --name week-22",
         "quality-lab report show quality                 its parameters",
     ),
 )

@@ -49,9 +49,7 @@ _PROGRAMS = (
         needed_for="the browser tests",
         how="apt-get install chromium",
     ),
-    _Program(
-        names=("java",), needed_for="the same questions on Spark", how="apt-get install default-jdk-headless"
-    ),
+    _Program(names=("java",), needed_for="the tests on Spark", how="apt-get install default-jdk-headless"),
     _Program(names=("git",), needed_for="a reviewer's name, and merging journals", how="apt-get install git"),
 )
 
@@ -61,9 +59,9 @@ def examine(lab: Lab, *, kernel: bool = True) -> Answer[Check]:
 
     No row ever holds a secret: of a key in the environment it says only whether it is there.
     """
-    checks = [_python(), *_packages(), _home(lab), _database(lab), *_programs(), *_keys()]
+    checks = [_python(), *_packages(), _home(lab), _database(lab), _notebook_kernel(), *_programs(), *_keys()]
     if kernel:
-        checks.append(_kernel())
+        checks.append(_report_kernel(lab))
     ordered = sorted(checks, key=lambda check: (check.state == "ok", not check.required))
     return Answer(ordered, Check, title="What is installed, and what is missing")
 
@@ -168,27 +166,47 @@ def _database(lab: Lab) -> Check:
     return Check(subject="database", state="ok", required=True, found=f"{held}; {size:,.1f} MB")
 
 
-def _kernel() -> Check:
+def _notebook_kernel() -> Check:
+    """Look up the kernel in which JupyterLab opens our notebooks: it is to be this interpreter."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    subject, how = "notebook kernel", f"{sys.executable} -m ipykernel install --sys-prefix"
+    try:
+        command: str = KernelSpecManager().get_kernel_spec("python3").argv[0]
+    except (NoSuchKernel, OSError, ValueError) as error:
+        return Check(subject=subject, state="missing", required=True, found=str(error), how=how)
+    path = shutil.which(command) or command
+    same = Path(path).exists() and Path(path).samefile(sys.executable)
+    if not same and Path(command).name.startswith("python") and Path(command).parent == Path():
+        same = True  # a bare name: Jupyter puts its own interpreter in its place
+    state: Literal["ok", "broken"] = "ok" if same else "broken"
+    return Check(
+        subject=subject, state=state, required=True, found=f"python3: {command}", how=None if same else how
+    )
+
+
+def _report_kernel(lab: Lab) -> Check:
     """Start the kernel that reports run in, and let it import the package."""
     from queue import Empty
 
-    from jupyter_client.kernelspec import NoSuchKernel
-    from jupyter_client.manager import start_new_kernel
+    from quality_lab.reports.kernel import early_kernel
 
-    subject, how = "kernel python3", "pip install ipykernel; python -m ipykernel install --sys-prefix"
+    subject, how = "report kernel", "pip install --force-reinstall ipykernel"
     printed: list[str] = []
     try:
-        manager, client = start_new_kernel(startup_timeout=_KERNEL_WAIT_S, kernel_name="python3")
-        try:
-            reply = client.execute_interactive(
-                "import quality_lab, sys; print(sys.executable)",
-                timeout=_KERNEL_WAIT_S,
-                output_hook=lambda message: printed.append(message["content"].get("text", "")),
-            )["content"]
-        finally:
-            client.stop_channels()
-            manager.shutdown_kernel(now=True)
-    except (NoSuchKernel, RuntimeError, OSError, TimeoutError, Empty) as error:
+        with early_kernel(_nearest_existing(lab.home)) as manager:
+            client = manager.blocking_client()
+            client.start_channels()
+            try:
+                client.wait_for_ready(timeout=_KERNEL_WAIT_S)
+                reply = client.execute_interactive(
+                    "import quality_lab, sys; print(sys.executable)",
+                    timeout=_KERNEL_WAIT_S,
+                    output_hook=lambda message: printed.append(message["content"].get("text", "")),
+                )["content"]
+            finally:
+                client.stop_channels()
+    except (QualityLabError, RuntimeError, OSError, TimeoutError, Empty) as error:
         found = f"{type(error).__name__}: {error}"
         return Check(subject=subject, state="broken", required=True, found=found, how=how)
     if reply["status"] != "ok":

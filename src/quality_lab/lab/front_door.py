@@ -69,7 +69,7 @@ class Lab(Questions, Reporting):
     >>> lab = ql.open_demo()
     >>> worst = lab.failing_tools(top=3)
     >>> worst[0].tool_name
-    'compute_exchange_quote'
+    'verify_exchange_payment'
     >>> worst.to_polars().height
     3
     """
@@ -135,8 +135,8 @@ class Lab(Questions, Reporting):
         """Return the lines that could not be read, with file, line and reason; of *path* alone if given.
 
         >>> import quality_lab as ql
-        >>> ql.open_demo().rejects()[0].line
-        1
+        >>> {row.reason for row in ql.open_demo().rejects() if row.path == "label"}
+        {'wanted string, got integer'}
         """
         from quality_lab.store.store import RejectRow
 

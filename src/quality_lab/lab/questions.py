@@ -81,9 +81,9 @@ class Questions:
 
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
-        >>> one = lab.call(lab.calls(label="bad_args")[0].call_uid)
-        >>> [step.who for step in one.steps if step.chosen]
-        ['compute_exchange_quote']
+        >>> one = lab.call(lab.calls(tool="get_transfer_options")[0].call_uid)
+        >>> [step.kind for step in one.steps][:2]
+        ['said', 'called']
 
         Raises: NoData where the lab has no such call.
         """
