@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx2
 import pytest
 from werkzeug import Request, Response
 
@@ -253,10 +254,11 @@ def transport(request, monkeypatch) -> str:
     """Both roads to a server: the fast one, and the one that is taken where aiohttp is not installed."""
     if request.param == "httpx":
 
-        def missing(**settings: Any) -> None:
-            raise RuntimeError("install the aiohttp extra")
+        class Missing(httpx2.AsyncClient):
+            def __init__(self, **settings: Any) -> None:
+                raise RuntimeError("install the aiohttp extra")
 
-        monkeypatch.setattr("openai.DefaultAioHttpClient", missing)
+        monkeypatch.setattr("openai.DefaultAioHttpClient", Missing)
     return request.param
 
 
@@ -424,6 +426,28 @@ def test_the_key_is_sent_and_shown_nowhere(httpserver):
 
     assert httpserver.log[-1][0].headers["Authorization"] == "Bearer sk-secret"
     assert "secret" not in str(error) + repr(error) + repr(model)
+
+
+def test_a_server_hears_the_headers_it_needs_and_nothing_of_this_machine(httpserver, monkeypatch):
+    httpserver.expect_request(PATH).respond_with_json(answer("hello"))
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-somebody-else")
+
+    ask(httpserver.url_for("/v1"), headers={"X-Team": "quality"})
+    sent = {name.lower() for name, _ in httpserver.log[-1][0].headers}
+
+    assert sent == {
+        "host",
+        "accept",
+        "accept-encoding",
+        "authorization",
+        "content-length",
+        "content-type",
+        "idempotency-key",
+        "user-agent",
+        "x-stainless-read-timeout",
+        "x-stainless-retry-count",
+        "x-team",
+    }
 
 
 def test_a_base_url_with_a_password_is_refused_and_not_repeated():

@@ -6,7 +6,6 @@ import asyncio
 import contextvars
 import inspect
 import json
-import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any, cast
 
 from .contract import Tool, ToolContext
 from .record import CallStatus, ErrorKind, RequestedCall, ToolOutcome
+from .threads import in_thread
 from .wire import NotOneJsonValue, one_value, to_json
 
 _GRACE_S = 1.0  # given to a cancelled tool to put its things away
@@ -207,7 +207,7 @@ async def _within(tool: Tool, arguments: dict[str, Any], context: ToolContext) -
 async def _in_thread(
     tool: Tool, arguments: dict[str, Any], context: ToolContext, deadline: float | None
 ) -> Any:
-    """Return a synchronous tool's result. Its thread is its own, so that leaving it behind starves nobody."""
+    """Return a synchronous tool's result. Leaving its thread behind starves nobody."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
     variables = contextvars.copy_context()
@@ -222,7 +222,7 @@ async def _in_thread(
         except RuntimeError:  # left behind, and the loop is closed by now
             return
 
-    threading.Thread(target=run, name=f"tool {tool.name}", daemon=True).start()
+    in_thread(run)
     try:
         async with asyncio.timeout(None if deadline is None else deadline - time.monotonic()):
             result, error = await ended

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from ..errors import ServiceError, UsageError
 from .record import LoopResult, Message, ModelReply
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 FailureKind = Literal["connection", "timeout", "status", "malformed", "script"]
 _UNMET = ("ClientConnectorError", "ConnectError")  # what aiohttp and httpx call a door that nobody opens
-_attempts: contextvars.ContextVar[list[int] | None] = contextvars.ContextVar("attempts", default=None)
 
 
 class ModelError(ServiceError):
@@ -57,10 +55,10 @@ class Model(Protocol):
 class OpenAICompatible:
     """A model on any server that speaks chat completions, through the openai client over aiohttp.
 
-    *timeout_s* bounds each wait for the server, *deadline_s* a whole answer with all its retries. Rate
-    limits, server errors and broken connections are tried again up to *max_retries* times; a Retry-After of
-    up to two minutes is kept to, one beyond that ends the attempt. Use it as ``async with`` or call
-    `aclose`.
+    *options* go into every request, *headers* go with it. *timeout_s* bounds each wait for the server,
+    *deadline_s* a whole answer with all its retries. Rate limits, server errors and broken connections are
+    tried again up to *max_retries* times; a Retry-After of up to two minutes is kept to, one beyond that
+    ends the attempt. Use it as ``async with`` or call `aclose`.
 
     Raises:
         UsageError: the base URL holds a user name, where a key does not belong.
@@ -76,16 +74,24 @@ class OpenAICompatible:
         deadline_s: float = 300.0,
         max_retries: int = 2,
         options: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        if urlsplit(base_url).username is not None:
+        address = urlsplit(base_url)
+        if address.username is not None:
             raise UsageError("the model's base URL holds a user name; a key is given as api_key")
         self.name = name
         self.base_url = base_url
+        self._url = urlunsplit(address._replace(path=address.path.rstrip("/") + "/chat/completions"))
         self.timeout_s = timeout_s
         self.deadline_s = deadline_s
-        self.max_retries = max_retries
         self.options = dict(options or {})
-        self._api_key = api_key
+        self._settings: dict[str, Any] = {
+            "base_url": base_url,
+            "api_key": api_key,
+            "timeout_s": timeout_s,
+            "max_retries": max_retries,
+            "headers": dict(headers or {}),
+        }
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -112,17 +118,17 @@ class OpenAICompatible:
         import openai
 
         from .chat import reply_from, request_body
+        from .connection import attempts
 
         body = to_bytes(request_body(self.name, messages, tools=tools, options={**self.options, **options}))
         count = [0]
-        _attempts.set(count)
+        attempts.set(count)
         try:
             async with asyncio.timeout(self.deadline_s):
                 answer = await self._connected().post(
-                    "/chat/completions",
+                    self._url,
                     cast_to=object,
                     content=body,
-                    options={"headers": {"Content-Type": "application/json"}},
                 )
         except TimeoutError:
             raise self._failure(f"gave no answer within {self.deadline_s:g} s", "timeout", count) from None
@@ -158,24 +164,10 @@ class OpenAICompatible:
         """Return the client of the running event loop: connections do not outlive their loop."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
-            self._client, self._loop = self._connect(), loop
+            from .connection import connect
+
+            self._client, self._loop = connect(**self._settings), loop
         return self._client
-
-    def _connect(self) -> AsyncOpenAI:
-        import openai
-
-        try:
-            http = openai.DefaultAioHttpClient(timeout=self.timeout_s)
-        except RuntimeError:  # aiohttp is not installed: the same, slower
-            http = openai.DefaultAsyncHttpxClient(timeout=self.timeout_s)
-        http.event_hooks = {"request": [_count_attempt]}
-        return openai.AsyncOpenAI(
-            api_key=self._api_key,
-            base_url=self.base_url,
-            timeout=self.timeout_s,
-            max_retries=self.max_retries,
-            http_client=http,
-        )
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -190,12 +182,6 @@ class OpenAICompatible:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-
-async def _count_attempt(_request: object) -> None:
-    count = _attempts.get()
-    if count is not None:
-        count[0] += 1
 
 
 def to_bytes(body: Mapping[str, Any]) -> bytes:
