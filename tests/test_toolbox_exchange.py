@@ -193,6 +193,16 @@ def test_an_identical_quote_leaves_the_order_and_a_different_one_cancels_it(desk
     )
 
 
+def test_a_quote_leaves_a_lead_whose_money_has_come_in_where_it_is(desk):
+    ordered(desk)
+    desk.confirm_payment(1)
+    desk.lead("c1").stage = "requisites_sent"
+
+    call(desk, "compute_exchange_quote", asset="USDT", amount=7)
+
+    assert (desk.state()["orders"][0]["status"], desk.lead("c1").stage) == ("paid", "requisites_sent")
+
+
 # ---- verification and orders ---------------------------------------------------------------------------
 
 

@@ -211,6 +211,16 @@ def test_the_tools_of_real_servers_are_read_checked_and_their_effects_are_those_
     assert seen == 166
 
 
+def test_an_entry_that_defines_nothing_does_not_hide_the_others():
+    checks = check_definitions(parse_definitions([WEATHER, "text", {"title": "x"}], where="here"))
+
+    assert [(check.tool, [problem.rule for problem in check.problems]) for check in checks] == [
+        ("weather", []),
+        ("entry_2", ["definition"]),
+        ("entry_3", ["definition"]),
+    ]
+
+
 # ---- references -----------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,9 @@ from quality_lab.toolbox.problem import Problem
 from quality_lab.toolloop.contract import Effect, Tool, ToolContext, ToolError
 
 _SCHEMA_KEYS = ("parameters", "inputSchema", "input_schema")
-_FORMS = "OpenAI functions, Anthropic tools, MCP tools/list, or the argument lists of a registry"
+_FORMS = (
+    "OpenAI functions, Anthropic tools, MCP tools/list, a registry's list, or [[tool]] of an HTTP catalogue"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,15 +32,14 @@ def parse_definitions(document: object, *, where: str) -> list[Definition]:
     """Return the definitions in a parsed JSON document, in their order.
 
     Raises:
-        InputError: no tools were found in the document, or an entry has no name.
+        InputError: there is none; a single entry that is none is kept with its problem.
     """
-    found = []
+    found, some = [], False
     for place, (server, raw) in enumerate(_entries(document, None), 1):
         definition = _definition(raw, server)
-        if definition is None:
-            raise InputError(f"{where}: entry {place} is no definition of a tool ({_FORMS})")
-        found.append(definition)
-    if not found:
+        some = some or definition is not None
+        found.append(definition if definition is not None else _no_definition(place, server))
+    if not some:
         raise InputError(f"{where} holds no definitions of tools ({_FORMS})")
     return found
 
@@ -67,7 +68,7 @@ def effect_from_hints(annotations: object) -> Effect:
     return "write" if hints.get("destructiveHint") is False else "irreversible"
 
 
-def _entries(document: object, server: str | None) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+def _entries(document: object, server: str | None) -> Iterator[tuple[str | None, Any]]:
     """Yield every entry with the server it stands under, through lists, envelopes and lists of servers."""
     if isinstance(document, list):
         for each in document:
@@ -84,11 +85,25 @@ def _entries(document: object, server: str | None) -> Iterator[tuple[str | None,
                 yield from _entries(each, str(name))
         else:
             yield server, document
+    else:
+        yield server, document
 
 
-def _definition(raw: Mapping[str, Any], server: str | None) -> Definition | None:
-    body = raw.get("function", raw)
-    if not isinstance(body, Mapping) or not isinstance(body.get("name"), str):
+def _no_definition(place: int, server: str | None) -> Definition:
+    problem = Problem(rule="definition", message=f"entry {place} is no definition of a tool ({_FORMS})")
+    return Definition(
+        name=f"entry_{place}",
+        description="",
+        schema=None,
+        effect="irreversible",
+        server=server,
+        problems=(problem,),
+    )
+
+
+def _definition(raw: object, server: str | None) -> Definition | None:
+    body = raw.get("function", raw) if isinstance(raw, Mapping) else None
+    if not isinstance(raw, Mapping) or not isinstance(body, Mapping) or not isinstance(body.get("name"), str):
         return None
     if not any(key in body for key in (*_SCHEMA_KEYS, "description", "arguments", "annotations")):
         return None

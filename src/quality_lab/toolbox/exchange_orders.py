@@ -31,7 +31,7 @@ def quote_amount(desk: ExchangeDesk, lead: Lead, args: Mapping[str, Any]) -> dic
     if active is None:
         if lead.stage == "exchange_request":
             lead.stage = "quote_calculated"
-    elif _terms(active.quote) != _terms(quote):
+    elif active.status in BEFORE_PAYMENT and _terms(active.quote) != _terms(quote):
         _cancel_unpaid(desk, lead)
         lead.stage = "quote_calculated"
     return _without_none(

@@ -155,7 +155,7 @@ def _decoded(content: bytes, content_type: str) -> str:
     header["Content-Type"] = content_type
     try:
         return content.decode(str(header.get_content_charset("utf-8")), "replace")
-    except LookupError:  # a charset that nobody knows
+    except (LookupError, ValueError):  # a charset that nobody knows, or that is none for text
         return content.decode("utf-8", "replace")
 
 

@@ -22,11 +22,10 @@ def check_definitions(definitions: Iterable[Definition]) -> list[ToolCheck]:
     """Return the check of every definition, in their order."""
     checks: list[ToolCheck] = []
     for definition in definitions:
-        problems = [
-            *_offer_problems(definition.name, definition.description, definition.schema),
-            *definition.problems,
-            *_doubled(definition.name, checks),
-        ]
+        problems = list(definition.problems)
+        if not any(problem.rule == "definition" for problem in problems):
+            problems += _offer_problems(definition.name, definition.description, definition.schema)
+            problems += _doubled(definition.name, checks)
         checks.append(check(definition.name, problems))
     return checks
 
