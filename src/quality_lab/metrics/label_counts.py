@@ -78,7 +78,12 @@ def label_counts(
     notes = undated_notes(store, filters, time="label")
     elsewhere = sum(row.elsewhere for row in sums)
     if elsewhere:
-        notes.append(f"labels_elsewhere: {elsewhere} labels stand on calls that are not in this lab")
+        stand = (
+            "1 label stands on a call that is"
+            if elsewhere == 1
+            else f"{elsewhere} labels stand on calls that are"
+        )
+        notes.append(f"labels_elsewhere: {stand} not in this lab")
     title = "Labels" if by is None else f"Labels by {by}"
     return Answer(rows, LabelCount, title=title, notes=notes)
 
