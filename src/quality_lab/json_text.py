@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
+from operator import itemgetter
 from typing import Any
 
 from quality_lab.errors import QualityLabError
@@ -21,8 +22,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+"')
-_WORDS = {"true": True, "false": False, "null": None}
-_WORD = re.compile("true|false|null")
+_WORD, _WORDS = re.compile("true|false|null"), {"true": True, "false": False, "null": None}
 
 
 class JsonTextError(QualityLabError, ValueError):
@@ -119,9 +119,6 @@ def has_duplicate_keys(text: str | bytes) -> bool:
         elif isinstance(value, list):
             pending.extend(value)
     return False
-
-
-# -- reading ---------------------------------------------------------------------------------------------
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -224,8 +221,6 @@ def _wrong(text: str, position: int, wanted: str) -> JsonTextError:
     return JsonTextError(f"wanted JSON: {wanted} at character {position}, got {came}")
 
 
-# -- writing ---------------------------------------------------------------------------------------------
-
 _END = object()
 
 
@@ -247,7 +242,7 @@ def _written(value: Any, *, number: Callable[[int | float | Decimal], str], orde
         elif isinstance(value, Mapping):
             pairs = value.pairs if isinstance(value, DuplicateKeys) else list(value.items())
             if ordered:
-                pairs = sorted(pairs, key=_key)
+                pairs = sorted(pairs, key=itemgetter(0))
             waiting.append((_END, "}" if pairs else "{}"))
             waiting.extend(
                 (held, ("," if at else "{") + _quoted(key) + ":")
@@ -259,10 +254,6 @@ def _written(value: Any, *, number: Callable[[int | float | Decimal], str], orde
         else:
             raise TypeError(f"wanted a JSON value, got {type(value).__name__}")
     return "".join(parts)
-
-
-def _key(pair: tuple[str, Any]) -> str:
-    return pair[0]
 
 
 def _quoted(text: str) -> str:

@@ -205,8 +205,6 @@ class Talk:
         unnamed = [call for call in open_here if call.call_id is None]
         return next(iter(unnamed), None)
 
-    # -- records --------------------------------------------------------------------------------------------
-
     def message_records(self, key_space: str, conversation_id: str, *, since: int = 0) -> Iterator[Message]:
         """Yield the messages from position *since* on."""
         for position in range(since, len(self.messages)):

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar, get_args
 import msgspec
 
 from quality_lab.formats.splitting import members
-from quality_lab.formats.validation import Refused, joined, refusal, without_indexes
+from quality_lab.formats.validation import Refused, joined, refusal, tally, without_indexes
 from quality_lab.records import ReadNotes
 
 Fields = TypeVar("Fields", bound=msgspec.Struct)
@@ -65,7 +65,7 @@ class FlatDecoder(Generic[Fields]):
             found = self._lax.decode(text)
             for name in _keys(text):
                 if name not in self._types:
-                    notes.count(notes.unknown_fields, joined(without_indexes(below), name))
+                    tally(notes, notes.unknown_fields, joined(without_indexes(below), name))
             return found
         for shape in self._shapes:
             if _fits(shape, text, found):

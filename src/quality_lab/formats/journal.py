@@ -18,7 +18,7 @@ from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.moments import iso_moment
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import arguments_of, label_of
-from quality_lab.formats.validation import Count, Refused
+from quality_lab.formats.validation import Count, Refused, tally
 from quality_lab.records import (
     BY_UID,
     UPSTREAM,
@@ -102,7 +102,7 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
             return (
                 Retraction(key=found.id, retracts=found.retracts, author=found.author, created_at=created_at),
             )
-        reading.notes.count(reading.notes.not_understood, record_type)
+        tally(reading.notes, reading.notes.not_understood, record_type)
         return (SetAside(kind=record_type, reason="a kind of journal line that this version does not know"),)
 
     return each_object(raws, reading, records)

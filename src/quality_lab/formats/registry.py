@@ -89,25 +89,18 @@ def read(
     Raises:
         InputError: the file cannot be read.
     """
-    stream = Stream(path, shown=display_path)
-    try:
-        yield from known.read(
-            raw_units(stream, notes), Reading(options=options, notes=notes, display_path=display_path)
-        )
-    finally:
-        stream.close()
+    reading = Reading(options=options, notes=notes, display_path=display_path)
+    with Stream(path, shown=display_path) as stream:
+        yield from known.read(raw_units(stream, notes), reading)
 
 
 def _sample(path: Path) -> Sample:
-    stream = Stream(path, shown=str(path))
-    try:
+    with Stream(path, shown=str(path)) as stream:
         layout = layout_of(stream.head(HEAD))
         objects = islice(
             _objects(islice(raw_units(stream, ReadNotes()), _UNITS_LOOKED_AT)), _OBJECTS_LOOKED_AT
         )
         return Sample(layout=layout, objects=tuple(objects))
-    finally:
-        stream.close()
 
 
 def _objects(raws: Iterator[RawUnit]) -> Iterator[Mapping[str, Any]]:

@@ -182,8 +182,9 @@ class _Text:
                     start = 0
                     continue
                 text = (kept or self.held[start:]).strip(_SPACE)
-                self.at, self.cut_short = len(self.held), bool(text)
-                return Piece(text, "the file ends in the middle of this" if text else None)
+                whole = depth == 0 and not in_string and text.endswith((b"}", b"]", b'"'))
+                self.at, self.cut_short = len(self.held), bool(text) and not whole
+                return Piece(text, "the file ends in the middle of this" if self.cut_short else None)
             if depth == 0 and mark in (b",", b"]", b"}"):
                 break
             self.at += 1

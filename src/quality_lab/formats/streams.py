@@ -52,8 +52,10 @@ class Stream:
         self._pieces = self._decoded(self._unpacked())
         self._ahead: list[bytes] = []
 
-    def close(self) -> None:
-        """Let go of the file."""
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *how: object) -> None:
         self._file.close()
 
     def head(self, size: int) -> bytes:

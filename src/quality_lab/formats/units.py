@@ -24,6 +24,7 @@ from quality_lab.formats.splitting import (
     values,
 )
 from quality_lab.formats.streams import Stream
+from quality_lab.formats.validation import tally
 from quality_lab.records import ReadNotes
 
 Layout = Literal["lines", "document"]
@@ -102,7 +103,7 @@ def _is_list(line: bytes) -> bool:
 
 def _objects(stream: Stream, notes: ReadNotes) -> Iterator[RawUnit]:
     def beside(key: bytes) -> None:
-        notes.count(notes.unknown_fields, as_shown(key.strip(b'"')))
+        tally(notes, notes.unknown_fields, as_shown(key[1:-1]))
 
     number = 0
     for number, piece in enumerate(values(stream, beside=beside), start=1):

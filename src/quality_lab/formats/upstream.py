@@ -9,7 +9,7 @@ import msgspec
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.exact import is_json
 from quality_lab.formats.making import quick
-from quality_lab.formats.validation import Count, epoch_s
+from quality_lab.formats.validation import Count, epoch_s, tally
 from quality_lab.labels import FIVE, fold_label
 from quality_lab.records import UPSTREAM, ArgumentsState, Feedback, Label, ResultState, SeenIn, ToolCall
 
@@ -120,7 +120,7 @@ def label_of(text: str, reading: Reading) -> Label | None:
     """Return the label that *text* spells; one that is none of the five is counted as unmapped."""
     label = _LABELS.get(text) or fold_label(text)
     if label is None:
-        reading.notes.count(reading.notes.unmapped_labels, text)
+        tally(reading.notes, reading.notes.unmapped_labels, text)
     return label
 
 

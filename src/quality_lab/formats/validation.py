@@ -9,9 +9,13 @@ from typing import Annotated
 
 import msgspec
 
+from quality_lab.records import ReadNotes
+
 Count = Annotated[int, msgspec.Meta(ge=0, le=2_147_483_647)]  # a position or an index
 
 _INDEX = re.compile(r"\[\d+\]")
+_LONGEST = 200  # characters of a stranger's word in a reason or a count
+_MOST_NAMES = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KINDS = {"int": "integer", "str": "string", "bool": "boolean", "float": "number", "number": "number"}
 _EXPECTED = re.compile(r"Expected `(?P<wanted>[^`]+)`(?P<bound> [<>]=? \S+)?(?:, got `(?P<came>[^`]+)`)?")
@@ -46,7 +50,16 @@ def refusal(problem: Exception, *, below: str = "") -> tuple[str, str]:
         came = expected["came"]
         reason = f"wanted {wanted}{expected['bound'] or ''}"
         return joined(below, path), f"{reason}, got {_KINDS.get(came, came)}" if came else reason
-    return joined(below, path), text
+    return joined(below, path), text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def tally(notes: ReadNotes, counts: dict[str, int], name: str) -> None:
+    """Count *name* in one of the dictionaries of *notes*, within bounds: names are what strangers wrote.
+
+    A name longer than 200 characters is cut; beyond a thousand different ones the rest counts as "…".
+    """
+    name = name if len(name) <= _LONGEST else name[:_LONGEST] + "…"
+    notes.count(counts, name if name in counts or len(counts) < _MOST_NAMES else "…")
 
 
 def joined(above: str, name: str) -> str:
