@@ -442,7 +442,6 @@ def test_a_server_hears_the_headers_it_needs_and_nothing_of_this_machine(httpser
         "authorization",
         "content-length",
         "content-type",
-        "idempotency-key",
         "user-agent",
         "x-stainless-read-timeout",
         "x-stainless-retry-count",

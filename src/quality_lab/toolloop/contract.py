@@ -106,7 +106,7 @@ class Tool:
     @cached_property
     def digest(self) -> str:
         """``sha256:`` and the digest of name, description and schema: what the model saw."""
-        seen = {"name": self.name, "description": self.description, "schema": self.schema}
+        seen = {"name": self.name, "description": self.description, "parameters": self.schema}
         return "sha256:" + hashlib.sha256(canonical(seen).encode()).hexdigest()
 
     @cached_property
