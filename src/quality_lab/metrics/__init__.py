@@ -4,6 +4,7 @@ Every function takes a store, or whatever else answers SQL with rows, and the co
 """
 
 from quality_lab.metrics.calls import CallRow, Review, calls
+from quality_lab.metrics.compat_summary import compat_summary
 from quality_lab.metrics.conversation import ConversationStep, conversation
 from quality_lab.metrics.coverage import Coverage, coverage
 from quality_lab.metrics.definitions import Definition, definitions
@@ -30,6 +31,7 @@ __all__ = [
     "Undated",
     "Window",
     "calls",
+    "compat_summary",
     "conversation",
     "coverage",
     "definitions",
