@@ -164,11 +164,8 @@ def _within(seconds: float, ask: Callable[[], _Answer]) -> _Answer:
 
 
 def _how(error: httpx2.RequestError) -> str:
-    return (
-        "the server could not be reached"
-        if isinstance(error, httpx2.ConnectError)
-        else "the answer broke off"
-    )
+    reached = not isinstance(error, httpx2.ConnectError)
+    return "no complete answer came" if reached else "the server could not be reached"
 
 
 def _refusal(answer: _Answer, url: str, token: str) -> str:
