@@ -14,7 +14,7 @@ from typing import BinaryIO
 from quality_lab.errors import InputError
 
 PIECE = 1 << 18  # bytes
-_ZSTD_FEED = 1 << 10  # bytes; zstd may make 128 KiB of four bytes, so a bomb is eaten with a small spoon
+_ZSTD_FEED = 1 << 8  # bytes; zstd may make 128 KiB of four bytes, so a bomb is eaten with a small spoon
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _OTHER_PACKING = {
