@@ -18,8 +18,8 @@ _NANO = 1_000_000_000
 class OpenTelemetryHook(LoopHook):
     """Makes a span of the run, one below it of each round with the model, and one of each call of a tool.
 
-    One hook serves one run at a time. Arguments, results and texts are written only with *content* True: they
-    may hold what nobody else should read.
+    One hook serves one run at a time. Arguments, results and words of errors are written only with *content*
+    True: they may hold what nobody else should read.
     """
 
     def __init__(

@@ -49,54 +49,33 @@ def trace_lines(
 
 
 def chat_line(result: LoopResult, *, conversation_id: str, model: str | None = None) -> str:
-    """Return the whole conversation as one line of an OpenAI chat log, with definitions, tokens and times.
+    """Return the whole conversation, final answer included, as one line of an OpenAI chat log.
 
-    The keys beside ``messages`` and ``tools`` are additions of ours: ``id``, ``model``, ``created_at`` and
-    ``latency_ms`` of the run, ``finish_reason`` and ``exhausted``; ``created_at`` and ``latency_ms`` of each
-    message that the run added, ``usage`` and ``finish_reason`` of each that the model wrote, ``is_error``
-    and ``error_kind`` of each answer of a tool.
+    Beside ``messages`` and ``tools`` stand ``id``, ``model`` and ``created_at`` of the run, and
+    ``created_at`` of each message that the run added. What a chat log has no words for (errors, latencies)
+    is in `trace_lines`.
     """
-    last = result.turns[-1].reply if result.turns else None
+    last = result.turns[-1].reply.model if result.turns else None
     return _line(
         id=conversation_id,
-        model=(last.model if last else None) or model,
+        model=last or model,
         created_at=_iso(result.started_at),
-        latency_ms=round(result.latency_ms, 3),
-        finish_reason=result.finish_reason,
-        exhausted=result.exhausted,
         messages=_timed(result),
         tools=list(result.definitions),
     )
 
 
 def _timed(result: LoopResult) -> list[Message]:
-    """Return the transcript with times and figures on the messages that the run added."""
+    """Return the transcript with the time at which each message that the run added was complete."""
     transcript = result.transcript
     asked = sum(1 for turn in result.turns if turn.reply.calls)
     given = transcript[: len(result.messages) - asked - len(result.calls)]
     turns, calls = iter(result.turns), iter(result.calls)
     timed: list[Message] = list(given)
     for message in transcript[len(given) :]:
-        if message["role"] == "tool":
-            call = next(calls)
-            figures = {"is_error": call.is_error, "error_kind": call.error_kind}
-            timed.append({**message, **_times(call.started_at, call.latency_ms), **figures})
-            continue
-        turn = next(turns)
-        reply = turn.reply
-        timed.append(
-            {
-                **message,
-                **_times(turn.started_at, turn.latency_ms),
-                "finish_reason": reply.finish_reason,
-                "usage": {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens},
-            }
-        )
+        source = next(calls) if message["role"] == "tool" else next(turns)
+        timed.append({**message, "created_at": _iso(source.started_at + source.latency_ms / 1000)})
     return timed
-
-
-def _times(started_at: float, latency_ms: float) -> dict[str, Any]:
-    return {"created_at": _iso(started_at + latency_ms / 1000), "latency_ms": round(latency_ms, 3)}
 
 
 class _Text:
