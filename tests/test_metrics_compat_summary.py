@@ -23,7 +23,7 @@ def at(seconds: int) -> datetime:
 
 
 def story(builder):
-    """Three calls and six labels, one of them not upstream's: a quote that went well, one that failed, an info."""
+    """Three calls and six labels, one of them not upstream's: two quotes and an info."""
     numbers = {"conversation_id": "977", "created_at": at(0), "cycle": 0, "call_index": 0}
     fine = builder.call(
         "quote", key="31", arguments='{"a":1.10}', result='{"n":5}', contact_id="650", **numbers

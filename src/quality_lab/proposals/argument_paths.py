@@ -111,13 +111,29 @@ def _told(
     if not words:
         return
     tokens = [token.lower() for token in _TOKEN.findall(words)]
-    spoken = f" {' '.join(tokens)} "
+    named = _named(f" {' '.join(tokens)} ", {_name(path) for path in known})
     for path in known:
-        name = path.rsplit(".", 1)[-1].removesuffix("[]")
-        if len(name) > 2 and (name.lower() in tokens or f" {_words(name)} " in spoken):
+        if _name(path) in named:
             yield Clue(piece.call_uid, path, None if path in paths else "missing")
         elif any(value in tokens for value in code_words.get(path, ())):
             yield Clue(piece.call_uid, path, None)
+
+
+def _named(spoken: str, names: set[str]) -> set[str]:
+    """Return those of *names* that stand in *spoken*; where "amount mode" is named, "amount" is not."""
+    found = set()
+    for name in sorted(
+        (name for name in names if len(name) > 2), key=lambda name: (-len(_words(name)), name)
+    ):
+        for phrase in (f" {name.lower()} ", f" {_words(name)} "):
+            if phrase in spoken:
+                found.add(name)
+                spoken = spoken.replace(phrase, "  ")
+    return found
+
+
+def _name(path: str) -> str:
+    return path.rsplit(".", 1)[-1].removesuffix("[]")
 
 
 def _words(text: str) -> str:
