@@ -142,7 +142,7 @@ def _words(text: str) -> str:
 
 
 def _code_words(several: Sequence[Paths]) -> dict[str, set[str]]:
-    """Return per path the values that are spelt like code (source_amount): a note with one means that path."""
+    """Return per path the values that are spelt like code (source_amount): a note that has one means it."""
     found: dict[str, set[str]] = defaultdict(set)
     for paths in several:
         for path, (kind, value) in paths.items():
