@@ -1,4 +1,4 @@
-"""The API's client against a real server that refuses, stalls, breaks off, redirects or sends the token back."""
+"""The API's client against a real server that refuses, stalls, breaks off, redirects or echoes the token."""
 
 from __future__ import annotations
 
