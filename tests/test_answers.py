@@ -128,7 +128,7 @@ def test_twenty_rows_are_shown_and_a_word_says_how_many_more():
     for shown in (repr(many), many._repr_html_()):
         assert "tool_19" in shown
         assert "tool_20" not in shown
-        assert "The first 20 of 23 rows; 4 more lie beyond the limit that was asked for." in shown
+        assert "The first 20 of 23 rows; 4 more were not asked for." in shown
 
 
 def test_columns_that_say_nothing_are_named_instead_of_shown():
@@ -265,6 +265,7 @@ def test_pretty_json_keeps_every_number_key_and_duplicate_as_written():
         pretty(text) == r'{"b": 1.10, "a": 12345678901234567890123456, "a": 1e400, "t": "{\"x\":[1, 2]} п"}'
     )
     assert pretty('{"a":[],"b":[1,{}]}', width=4) == '{\n  "a": [],\n  "b": [\n    1,\n    {}\n  ]\n}'
+    assert pretty('{"a":[1,2],"b":[3,4]}', width=12) == '{\n  "a": [1, 2],\n  "b": [3, 4]\n}'
     assert pretty("{'a': not json}") == "{'a': not json}"
 
 

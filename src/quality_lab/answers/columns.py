@@ -15,7 +15,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 Kind = Literal["text", "integer", "number", "flag", "time", "date", "list", "record", "json"]
-Unit = Literal["share", "count", "number", "ms", "time", "text", "path", "json", "flag"]
+Unit = Literal["share", "count", "number", "ms", "time", "text", "path", "uid", "json", "flag"]
 
 _KINDS: dict[type, Kind] = {
     bool: "flag", int: "integer", float: "number", Decimal: "number",
@@ -70,7 +70,7 @@ def columns_of(row_class: type) -> tuple[Column, ...]:
     found = []
     for field in dataclasses.fields(row_class):
         shape = _shape(hints[field.name])
-        unit: Unit = field.metadata.get("unit", _UNITS[shape.kind])
+        unit: Unit = field.metadata.get("unit") or _unit(field.name, shape)
         found_bounds = _interval(field.name, names) if unit == "share" else None
         found.append(
             Column(
@@ -83,6 +83,12 @@ def columns_of(row_class: type) -> tuple[Column, ...]:
             )
         )
     return tuple(found)
+
+
+def _unit(name: str, shape: Shape) -> Unit:
+    if shape.kind == "text" and name == "file":
+        return "path"
+    return "uid" if shape.kind == "text" and name.endswith("_uid") else _UNITS[shape.kind]
 
 
 def _interval(name: str, names: set[str]) -> tuple[str, str] | None:

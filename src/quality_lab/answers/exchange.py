@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from quality_lab.answers.answer import Answer
 from quality_lab.answers.page import text as html
-from quality_lab.answers.pretty import pretty
+from quality_lab.answers.pretty import readable
 from quality_lab.answers.visible import visible
 from quality_lab.answers.words import time
 
@@ -18,11 +18,12 @@ _LONGEST = 20_000  # characters; what is longer is cut, with a word on how much
 _KEEP = "\n\t"
 
 EXCHANGE_STYLE = """
-.ql-exchange .ql-step{display:grid;grid-template-columns:8.5em minmax(0,1fr);gap:0 .8em;padding:.35em 0;
-  border-bottom:1px solid color-mix(in srgb,currentColor 12%,transparent);max-width:64em}
+.ql-exchange .ql-step{display:grid;grid-template-columns:8.5em minmax(0,1fr);gap:0 .8em;
+  padding:.35em 0 .35em .6em;border-left:3px solid transparent;max-width:64em;box-sizing:border-box;
+  border-bottom:1px solid color-mix(in srgb,currentColor 12%,transparent)}
 .ql-exchange .ql-who{opacity:.75;overflow-wrap:anywhere}
 .ql-exchange .ql-text{white-space:pre-wrap;overflow-wrap:anywhere}
-.ql-exchange .ql-chosen{border-left:3px solid var(--ql-bar);padding-left:.6em}
+.ql-exchange .ql-chosen{border-left-color:var(--ql-bar)}
 .ql-exchange pre{margin:.2em 0 0;padding:0;white-space:pre-wrap;overflow-wrap:anywhere;background:none;
   color:inherit;font:12px/1.45 ui-monospace,monospace}
 .ql-exchange .ql-tool{font-weight:600}
@@ -102,9 +103,9 @@ def exchange_text(steps: Sequence[Step], *, title: str, notes: Sequence[str] = (
         what = {"said": "", "called": "calls ", "labelled": "label by "}[step.kind]
         lines.append(f"{mark} {what}{visible(step.who)}{state}{stamp}")
         if step.kind == "called":
-            lines += _block(pretty(step.arguments) if step.arguments is not None else "(no arguments)")
+            lines += _block(readable(step.arguments) if step.arguments is not None else "(no arguments)")
             lines.append("    returned")
-            lines += _block(pretty(step.result) if step.result is not None else "(no result)")
+            lines += _block(readable(step.result) if step.result is not None else "(no result)")
             if step.origin or step.call_uid:
                 lines.append(
                     f"    {visible(' '.join(part for part in (step.call_uid, step.origin) if part))}"
@@ -169,7 +170,7 @@ def _said(text: str) -> str:
 def _folded(json_text: str | None, nothing: str) -> str:
     if json_text is None:
         return f"<pre>({nothing})</pre>"
-    shown = _cut(pretty(json_text))
+    shown = _cut(readable(json_text))
     block = f"<pre>{html(shown, keep=_KEEP)}</pre>"
     if len(shown) <= _LONG:
         return block

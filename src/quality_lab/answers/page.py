@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from quality_lab.answers.choosing import fitting, shown_columns, unsaid
 from quality_lab.answers.columns import Column
-from quality_lab.answers.text import left_out_words, shown_columns
 from quality_lab.answers.visible import visible
 from quality_lab.answers.words import count_words, heading, percent_range, words
 
 if TYPE_CHECKING:
     from quality_lab.answers.answer import Answer
 
+_SHORT = 28  # characters that stand on one line
 _MOST = 60  # characters of a cell; the whole text is its hover text
 _MOST_HOVER = 4000
+
+_GAP = 2
+_WIDTH = 148  # characters in the width of a notebook on a screen of 1,280 px
+_SHARE = 13  # characters of an interval below its rate
 
 STYLE = """
 .ql-answer{font-size:13px;line-height:1.45;max-width:100%;
   --ql-ground:var(--jp-layout-color0,var(--vscode-editor-background,var(--ql-page,Canvas)));
   --ql-bar:var(--ql-accent,#2a78c8)}
 .ql-answer .ql-title{font-weight:600;margin:0 0 .3em}
-.ql-answer .ql-scroll{max-height:34em;overflow:auto}
+.ql-answer .ql-scroll{max-height:40em;overflow:auto}
 .ql-answer table{border-collapse:separate;border-spacing:0;margin:0;width:auto}
 .ql-answer th{position:sticky;top:0;background:var(--ql-ground);vertical-align:bottom;font-weight:600;
   border-bottom:1px solid color-mix(in srgb,currentColor 35%,transparent);z-index:1}
-.ql-answer th,.ql-answer td{padding:.25em .6em;text-align:left;max-width:24em;color:inherit}
+.ql-answer th,.ql-answer td{padding:.25em .55em;text-align:left;color:inherit}
 .ql-answer td{border-bottom:1px solid color-mix(in srgb,currentColor 12%,transparent);vertical-align:top;
-  background:none;overflow-wrap:anywhere}
-.ql-answer .ql-n{text-align:right;font-variant-numeric:tabular-nums;overflow-wrap:normal}
-.ql-answer td.ql-n,.ql-answer .ql-t{white-space:nowrap}
-.ql-answer .ql-json{font-family:ui-monospace,monospace;font-size:12px}
+  background:none;max-width:22em;overflow-wrap:break-word}
+.ql-answer .ql-n{text-align:right;font-variant-numeric:tabular-nums}
+.ql-answer td.ql-n,.ql-answer .ql-one{white-space:nowrap}
+.ql-answer .ql-json{font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere;min-width:14em}
 .ql-answer .ql-i{display:block;opacity:.75;font-size:12px}
 .ql-answer .ql-rate{display:block;position:relative;height:4px;margin-top:2px;min-width:5em;
   background:color-mix(in srgb,currentColor 10%,transparent)}
@@ -40,7 +46,7 @@ STYLE = """
   border-width:0 1px;opacity:.7}
 .ql-answer .ql-rate .ql-span::before{content:"";position:absolute;left:0;right:0;top:3.5px;height:1px;
   background:currentColor}
-.ql-answer p{margin:.3em 0 0;opacity:.8;max-width:60em}
+.ql-answer p{margin:.3em 0 0;opacity:.8;max-width:64em}
 """.strip()
 
 
@@ -48,6 +54,8 @@ def html_table(answer: Answer[Any], *, max_rows: int, style: bool = True) -> str
     """Return title, table and notes as HTML; *style* False leaves the style sheet to the page around it."""
     rows = answer.rows[:max_rows]
     columns, blank = shown_columns(answer.columns, rows)
+    least = {column.name: _least(column, rows) for column in columns}
+    columns, dropped = fitting(columns, least, gap=_GAP, width=_WIDTH)
     body = "".join(f"<tr>{''.join(_cell(row, column) for column in columns)}</tr>" for row in rows)
     head = "".join(_head(column) for column in columns)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -55,7 +63,7 @@ def html_table(answer: Answer[Any], *, max_rows: int, style: bool = True) -> str
     has_times = any(column.shape.kind == "time" for column in columns)
     tail = [
         count_words(len(rows), len(answer.rows), answer.more),
-        left_out_words(blank),
+        *(unsaid(blank, dropped) if rows else ()),
         "Times are UTC." if rows and has_times else "",
         *answer.notes,
     ]
@@ -70,6 +78,15 @@ def text(value: str, *, keep: str = "") -> str:
     return escape(visible(value, keep=keep), quote=True)
 
 
+def _least(column: Column, rows: Sequence[Any]) -> int:
+    """Return about how many characters wide a column will be."""
+    head = max(map(len, heading(column).split(" ")))
+    if column.unit == "share":
+        return max(head, _SHARE)
+    longest = max((len(words(getattr(row, column.name), column)) for row in rows), default=0)
+    return max(head, min(longest, _SHORT))
+
+
 def _head(column: Column) -> str:
     hover = f' title="{text(column.help)}"' if column.help else ""
     numeric = ' class="ql-n"' if column.is_number else ""
@@ -82,12 +99,14 @@ def _cell(row: Any, column: Column) -> str:
     if column.is_number:
         bar = _rate(row, value, column) if column.unit == "share" and value is not None else ""
         return f'<td class="ql-n">{text(whole)}{bar}</td>'
-    short, hover = whole, ""
-    if len(whole) > _MOST:
-        short = f"…{whole[-_MOST:]}" if column.unit == "path" else f"{whole[:_MOST]}…"
-        hover = f' title="{text(whole[:_MOST_HOVER])}"'
-    kind = {"time": ' class="ql-t"', "json": ' class="ql-json"'}.get(column.unit, "")
-    return f"<td{kind}{hover}>{text(short)}</td>"
+    said = value if column.unit == "uid" and value else whole
+    short = f"{whole}…" if column.unit == "uid" and value else whole
+    if len(whole) > _MOST or column.unit == "path" and len(whole) > _SHORT:
+        short = f"…{whole[-_SHORT:]}" if column.unit == "path" else f"{whole[:_MOST]}…"
+    hover = f' title="{text(said[:_MOST_HOVER])}"' if short != said else ""
+    kind = "ql-json" if column.unit == "json" else "ql-one" if len(short) <= _SHORT + 1 else ""
+    css = f' class="{kind}"' if kind else ""
+    return f"<td{css}{hover}>{text(short)}</td>"
 
 
 def _rate(row: Any, value: float, column: Column) -> str:

@@ -23,8 +23,25 @@ def pretty(json_text: str, *, width: int = _ONE_LINE) -> str:
     tokens = _tokens(json_text)
     if tokens is None:
         return json_text
-    line = _one_line(tokens)
-    return line if len(line) <= width else _indented(tokens)
+    return _laid_out(tokens, width)
+
+
+def readable(json_text: str) -> str:
+    r"""Return *json_text* laid out; a text that itself holds JSON, or several lines, as what it holds.
+
+    >>> print(readable(r'"{\"options\": [1, 2]}"'))
+    {"options": [1, 2]}
+    >>> print(readable('"just words"'))
+    "just words"
+    """
+    if json_text.startswith('"'):
+        try:
+            held = json.loads(json_text)
+        except ValueError:
+            return json_text
+        if isinstance(held, str) and ("\n" in held or held[:1] in ("{", "[")):
+            return pretty(held)
+    return pretty(json_text)
 
 
 def _tokens(json_text: str) -> list[str] | None:
@@ -46,19 +63,39 @@ def _one_line(tokens: list[str]) -> str:
     return "".join(spaced.get(token, token) for token in tokens)
 
 
-def _indented(tokens: list[str]) -> str:
+def _laid_out(tokens: list[str], width: int) -> str:
+    """Return the tokens with every object and list on one line where it fits, else a line for each member."""
+    ends = _ends(tokens)
     parts: list[str] = []
-    depth = 0
-    for index, token in enumerate(tokens):
-        before = tokens[index - 1] if index else ""
-        if token in "]}" and before not in ("[", "{"):
-            depth -= 1
-            parts.append("\n" + "  " * depth)
+    depth, index = 0, 0
+    while index < len(tokens):
+        token = tokens[index]
+        end = ends.get(index)
+        if end is not None:
+            whole = _one_line(tokens[index : end + 1])
+            if len(whole) + 2 * depth <= width or end == index + 1:
+                parts.append(whole)
+                index = end + 1
+                continue
+            depth += 1
+            parts.append(f"{token}\n{'  ' * depth}")
         elif token in "]}":
             depth -= 1
-        elif before in ("[", "{", ","):
-            parts.append("\n" + "  " * depth)
-        parts.append(": " if token == ":" else token)
-        if token in "[{":
-            depth += 1
+            parts.append(f"\n{'  ' * depth}{token}")
+        elif token == ",":
+            parts.append(f",\n{'  ' * depth}")
+        else:
+            parts.append(": " if token == ":" else token)
+        index += 1
     return "".join(parts)
+
+
+def _ends(tokens: list[str]) -> dict[int, int]:
+    """Return for the index of each opening bracket that of its closing one."""
+    ends, still_open = {}, []
+    for index, token in enumerate(tokens):
+        if token in "[{":
+            still_open.append(index)
+        elif token in "]}":
+            ends[still_open.pop()] = index
+    return ends

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from quality_lab.answers.choosing import fitting, shown_columns, unsaid
 from quality_lab.answers.columns import Column
 from quality_lab.answers.visible import visible
 from quality_lab.answers.words import UNKNOWN, count_words, heading, percent_range, words
@@ -15,27 +16,6 @@ if TYPE_CHECKING:
 _MOST = 48  # characters of one cell, before anything has to give way
 _LEAST = 12
 _LEAST_FIRST = 30  # the first column names the row, so it gives way last
-_NEXT_TO_RATES = ("calls", "rows", "reviewed", "flags", "reason")
-
-
-def shown_columns(columns: Sequence[Column], rows: Sequence[Any]) -> tuple[list[Column], list[Column]]:
-    """Return the columns to show, and those left out because every value in them is 0, unknown or empty.
-
-    Bounds are not columns of their own where their rate is shown: they stand beside it. Columns that their
-    row class calls not compact are in neither list.
-    """
-    bounds = {name for column in columns if column.interval for name in column.interval}
-    candidates = [column for column in columns if column.compact and column.name not in bounds]
-    blank = [
-        column
-        for column in candidates
-        if rows and all(_is_nothing(getattr(row, column.name)) for row in rows)
-    ]
-    return [column for column in candidates if column not in blank] or candidates, blank
-
-
-def _is_nothing(value: Any) -> bool:
-    return value is None or value == 0 and not isinstance(value, str) or value in ("", (), [])
 
 
 def cell(row: Any, column: Column) -> str:
@@ -48,17 +28,14 @@ def cell(row: Any, column: Column) -> str:
     return text if low is None or high is None else f"{text} ({percent_range(low, high)})"
 
 
-def left_out_words(blank: Sequence[Column]) -> str:
-    """Return the sentence on columns left out for having nothing to say, or an empty text."""
-    return f"All 0, unknown or empty: {', '.join(heading(column) for column in blank)}." if blank else ""
-
-
 def text_table(answer: Answer[Any], *, width: int, max_rows: int | None) -> str:
     """Return title, table and notes; what does not fit in *width* is cut with `…` or named as left out."""
     rows = answer.rows[:max_rows]
     columns, blank = shown_columns(answer.columns, rows)
     cells = {column.name: [cell(row, column) for row in rows] for column in columns}
-    columns, dropped = _fit(columns, cells, width)
+    first = columns[0]
+    least = {column.name: _least(column, cells[column.name], first=column is first) for column in columns}
+    columns, dropped = fitting(columns, least, gap=2, width=width)
     lines = [visible(answer.title)]
     if rows:
         widths = {column.name: _widths(column, cells[column.name]) for column in columns}
@@ -67,9 +44,8 @@ def text_table(answer: Answer[Any], *, width: int, max_rows: int | None) -> str:
         lines += _rows(columns, cells, widths, len(rows))
     else:
         lines.append("No rows.")
-    tail = [count_words(len(rows), len(answer.rows), answer.more), left_out_words(blank)]
-    if dropped and rows:
-        tail.append(f"No room for: {', '.join(heading(column) for column in dropped)}.")
+    tail = [count_words(len(rows), len(answer.rows), answer.more)]
+    tail += unsaid(blank, dropped) if rows else []
     lines += [line for line in tail if line] + [visible(note) for note in answer.notes]
     return "\n".join(lines)
 
@@ -79,37 +55,10 @@ def _widths(column: Column, texts: Sequence[str]) -> int:
     return max(longest_word, min(_MOST, max((len(text) for text in texts), default=0)))
 
 
-def _fit(
-    columns: Sequence[Column], cells: dict[str, list[str]], width: int
-) -> tuple[list[Column], list[Column]]:
-    """Return the columns that fit, at their narrowest, and those that do not, both in their order.
-
-    What names the row comes first, then rates, what they rest on and what is said of them, then the rest.
-    """
-    used = 0
-    fitting: set[str] = set()
-    for column in sorted(
-        columns, key=lambda column: _rank(column, columns[0])
-    ):  # stable: in order within a rank
-        full = _widths(column, cells[column.name])
-        rigid = column.is_number or column.unit == "time"
-        least = full if rigid else min(full, _LEAST if fitting else _LEAST_FIRST)
-        if fitting and used + 2 + least > width:
-            continue
-        used += least + (2 if fitting else 0)
-        fitting.add(column.name)
-    return (
-        [column for column in columns if column.name in fitting],
-        [column for column in columns if column.name not in fitting],
-    )
-
-
-def _rank(column: Column, first: Column) -> int:
-    if column is first:
-        return 0
-    if column.interval:
-        return 1
-    return 2 if column.name in _NEXT_TO_RATES else 3
+def _least(column: Column, texts: Sequence[str], *, first: bool) -> int:
+    full = _widths(column, texts)
+    rigid = column.is_number or column.unit == "time"
+    return full if rigid else min(full, _LEAST_FIRST if first else _LEAST)
 
 
 def _squeeze(widths: dict[str, int], columns: Sequence[Column], width: int) -> None:

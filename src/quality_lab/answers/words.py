@@ -9,6 +9,7 @@ from typing import Any
 from quality_lab.answers.columns import Column, plain
 
 UNKNOWN = "–"
+UID_SHOWN = 8  # characters of a uid: enough to tell it from the others, and to ask for it by
 
 
 def percent(share: float) -> str:
@@ -16,11 +17,13 @@ def percent(share: float) -> str:
 
     >>> percent(0.314), percent(0.075), percent(0.999), percent(0)
     ('31 %', '7.5 %', '99.9 %', '0 %')
+    >>> percent(0.0101)
+    '1 %'
     """
     value = share * 100
     near_hundred = 99 <= value < 100
     if (value < 10 or near_hundred) and value != int(value):
-        return f"{value:.1f} %" if value >= 0.05 else f"{value:.2g} %"
+        return f"{f'{value:.1f}'.removesuffix('.0')} %" if value >= 0.05 else f"{value:.2g} %"
     return f"{value:.0f} %"
 
 
@@ -58,7 +61,7 @@ def words(value: Any, column: Column) -> str:
             return percent(value)
         return f"{number(value)} ms" if column.unit == "ms" else number(value)
     if isinstance(value, str):
-        return value
+        return value[:UID_SHOWN] if column.unit == "uid" else value
     flat = plain(value)
     if isinstance(flat, list) and all(isinstance(inner, (str, int, float)) for inner in flat):
         return ", ".join(str(inner) for inner in flat)
@@ -74,9 +77,9 @@ def count_words(shown: int, here: int, more: int) -> str:
     """Return the word on rows that are not shown, or an empty text where all are.
 
     >>> count_words(20, 25, 7), count_words(3, 3, 0)
-    ('The first 20 of 25 rows; 7 more lie beyond the limit that was asked for.', '')
+    ('The first 20 of 25 rows; 7 more were not asked for.', '')
     """
-    beyond = f"{more:,} more {'lies' if more == 1 else 'lie'} beyond the limit that was asked for."
+    beyond = f"{more:,} more {'was' if more == 1 else 'were'} not asked for."
     if shown < here:
         first = f"The first {shown:,} of {here:,} rows"
         return f"{first}; {beyond}" if more else f"{first}."

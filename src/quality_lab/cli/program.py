@@ -76,6 +76,7 @@ VERBS = (
         "Check regression cases as the upstream runner does.",
         TRY,
     ),
+    Verb("tools", "quality_lab.cli.tools:tools", "List tools, show one, check a file of them.", TRY),
     Verb(
         "doctor",
         "quality_lab.cli.doctor:doctor",

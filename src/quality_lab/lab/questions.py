@@ -85,7 +85,9 @@ class Questions:
         >>> [step.kind for step in one.steps][:2]
         ['said', 'called']
 
-        Raises: NoData where the lab has no such call.
+        The beginning of the uid is enough where no other begins so.
+
+        Raises: NoData where the lab has no such call, UsageError where several begin so.
         """
         from quality_lab.lab.views import call_view
         from quality_lab.metrics.call_place import call_place
@@ -94,7 +96,7 @@ class Questions:
         place = call_place(self.store, call_uid)
         if place is None:
             raise NoData(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
-        return call_view(conversation(self.store, place.conversation_uid), call_uid)
+        return call_view(conversation(self.store, place.conversation_uid), place.call_uid)
 
     def conversation(self, conversation_id: str, *, tenant: str | None = None) -> ConversationView:
         """Return a conversation told in order; it has no steps where the lab does not know it.

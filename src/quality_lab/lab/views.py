@@ -10,7 +10,7 @@ from quality_lab.answers import Answer, CallView, ConversationView, Step
 if TYPE_CHECKING:
     from quality_lab.metrics.conversation import ConversationStep
 
-_FINE = frozenset({"ok", "good_reply"})
+_FINE = frozenset({"ok", "unknown", "good_reply"})  # the others are shown as what to look at
 
 
 def conversation_view(told: Answer[ConversationStep]) -> ConversationView:
