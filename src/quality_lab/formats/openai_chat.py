@@ -110,9 +110,8 @@ class _Reader:
         if bytes(outer.response).startswith(b"{"):  # text there is the answer once more
             answered = _conversation.decode(bytes(outer.response), self._notes, below="response")
             answer_below = "response"
-        moment = next(
-            filter(None, (one.moment(path) for one, path in ((outer, ""), (answered, answer_below)))), None
-        )
+        times = [one.moment(path) for one, path in ((outer, ""), (answered, answer_below), (asked, below))]
+        moment = next((time for time in times if time is not None), None)
         talk = Talk(self._notes)
         talk.read(elements(asked.messages, joined(below, "messages")), below=joined(below, "messages"))
         reply = self._answer(answered, talk, answer_below)
@@ -235,7 +234,7 @@ def _is_foreign(message: Mapping[str, Any]) -> bool:
     """Say whether a message is of another maker, whose calls stand inside its content."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
-    return any(isinstance(part, dict) and part.get("type") not in _PARTS for part in parts)
+    return any(isinstance(part, dict) and part.get("type", "text") not in _PARTS for part in parts)
 
 
 FORMAT = ObjectFormat(

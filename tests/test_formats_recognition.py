@@ -1,0 +1,214 @@
+"""Which format a file is: told by content, and where none fits, what was missing for the nearest three."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from file_reading import json_texts, lines, read, written
+from hypothesis import given
+from hypothesis import strategies as st
+from test_formats_journal import LABEL as JOURNAL
+from test_formats_upstream_cases import CASE
+from test_formats_upstream_feedback import LINE as FEEDBACK
+from test_formats_upstream_joined import CALL, LABEL
+from test_formats_upstream_matches import SELF_PLAY
+from test_formats_upstream_proposals import TRACKED
+from test_formats_upstream_traces import ITEM
+
+from quality_lab import formats
+from quality_lab.errors import InputError, UnrecognisedFormat, UsageError
+from quality_lab.formats.exact import without_lone_surrogates
+from quality_lab.formats.making import quick
+from quality_lab.records import Feedback, Message, ToolCall
+
+ONE_OF_EACH: dict[str, Any] = {
+    "quality_lab.traces": ITEM,
+    "quality_lab.feedback": FEEDBACK,
+    "quality_lab.regression_cases": CASE,
+    "quality_lab.joined": {"feedback": LABEL, "toolCall": CALL},
+    "quality_lab.labels": LABEL,
+    "quality_lab.proposals": TRACKED,
+    "quality_lab.matches": SELF_PLAY,
+    "quality_lab.journal": JOURNAL,
+    "tau_bench": {
+        "task_id": 1,
+        "trial": 0,
+        "reward": 1.0,
+        "info": {},
+        "traj": [{"role": "user", "content": "Hi"}],
+    },
+    "openai_chat": {"messages": [{"role": "user", "content": "Hi"}]},
+}
+
+
+def test_every_format_says_what_it_is_and_has_a_name_of_its_own() -> None:
+    known = formats.registry()
+
+    names = [one.name for one in known]
+    assert len(names) == len(set(names))
+    assert set(ONE_OF_EACH) <= set(names)
+    assert all(one.title and one.recognised_by.endswith(".") and one.key for one in known)
+    assert [one.name.removeprefix("quality_lab.") for one in known if one.upstream_export] == [
+        "traces", "feedback", "regression_cases", "matches"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+@pytest.mark.parametrize("shape", ["lines", "items", "list", "packed", "broken first"])
+def test_each_format_is_recognised_whatever_the_file_looks_like(
+    tmp_path: Path, name: str, shape: str
+) -> None:
+    record = ONE_OF_EACH[name]
+    content = {
+        "lines": lines(record, record),
+        "items": json.dumps({"items": [record]}).encode(),
+        "list": json.dumps([record], indent=2).encode(),
+        "packed": gzip.compress(lines(record)),
+        "broken first": lines(b"oops", b'{"half', b"", {"other": 1}, record),
+    }[shape]
+
+    assert formats.recognise(written(tmp_path, content, "misleading.csv")).name == name
+
+
+def test_a_mixed_file_is_what_most_of_it_is(tmp_path: Path) -> None:
+    assert formats.recognise(written(tmp_path, [FEEDBACK, ITEM, ITEM])).name == "quality_lab.traces"
+    assert formats.recognise(written(tmp_path, [FEEDBACK, FEEDBACK, ITEM])).name == "quality_lab.feedback"
+
+
+def test_an_unknown_file_is_told_the_three_nearest_and_what_was_missing(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"id": 1, "toolName": "x", "cycle": 0, "time": 5}])
+
+    with pytest.raises(UnrecognisedFormat) as problem:
+        formats.recognise(path)
+
+    first, second, third = (
+        str(problem.value).removeprefix(f"{path}: no format fits. Nearest are ").split("; ")
+    )
+    assert first == 'quality_lab.traces: missing the key "createdAt"'
+    assert second.partition(":")[0] != third.partition(":")[0]
+    assert all(": missing " in one for one in (second, third))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"\x00\x01\x02binary\xff\n", "no JSON object among its first lines"),
+        (b"a,b,c\n1,2,3\n", "no JSON object among its first lines"),
+        (b"[1, 2, 3]", "no JSON object among its first lines"),
+        (b'{"items": []}', "no JSON object among its first lines"),
+        (b'{"a": ' + b"[" * 5_000, "no JSON object among its first lines"),
+    ],
+)
+def test_a_file_without_objects_says_so(tmp_path: Path, content: bytes, says: str) -> None:
+    with pytest.raises(UnrecognisedFormat, match=says):
+        formats.recognise(written(tmp_path, content))
+
+
+def test_what_cannot_be_read_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        formats.recognise(tmp_path / "nothing.jsonl")
+    with pytest.raises(InputError, match="a zip archive"):
+        formats.recognise(written(tmp_path, b"PK\x03\x04"))
+
+
+def test_a_format_goes_by_its_name_and_no_other() -> None:
+    assert formats.by_name("tau_bench").name == "tau_bench"
+    with pytest.raises(UsageError, match=r"no format is called tau-bench; known are quality_lab\.traces, "):
+        formats.by_name("tau-bench")
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_bad_lines_cost_only_themselves_in_every_format(tmp_path: Path, name: str) -> None:
+    good = json.dumps(ONE_OF_EACH[name]).encode()
+    bad = [
+        b"oops", b'{"a":NaN}', b'{"a":"\xff"}', b'{"a":' + b"[" * 10_000 + b"]" * 10_000 + b"}",
+        b"[]", b"{", b"7", b'{"a":1}', b"\x00", b'{"a":"\x01"}',
+    ]  # fmt: skip
+
+    found = read(written(tmp_path, lines(good, *bad, b"", good + good, good)))
+
+    assert found.format == name
+    assert [unit.line for unit in found.units] == [*range(1, 13), 13, 13, 14]
+    assert [bool(unit.records) for unit in found.units] == [True] + [False] * 11 + [True] * 3
+    assert [reject.line for reject in found.rejects] == list(range(2, 12))
+    assert [unit.line for unit in found.units if unit.blank] == [12]
+    assert found.rejects[2].text == '{"a":"\\xff"}'
+    assert found.rejects[0].text == "oops"
+    assert found.notes.glued == 1
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_crlf_and_a_mark_and_utf_16_change_nothing_in_any_format(tmp_path: Path, name: str) -> None:
+    plain = lines(ONE_OF_EACH[name], ONE_OF_EACH[name])
+
+    (records, *others) = (
+        [unit.records for unit in read(written(tmp_path, content)).units]
+        for content in (
+            plain,
+            b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n"),
+            plain.decode().encode("utf-16"),
+        )
+    )
+
+    assert all(records)
+    assert others == [records, records]
+
+
+def test_an_upstream_line_of_fifty_megabytes_is_read(tmp_path: Path) -> None:
+    found = read(written(tmp_path, [ITEM, {**ITEM, "args": {"x": "y" * 50_000_000}}]))
+
+    assert len(found.calls[1].arguments or "") == 50_000_009
+
+
+@given(json_texts())
+def test_taking_out_lone_surrogates_leaves_text_that_any_parser_takes(text: str) -> None:
+    marked = without_lone_surrogates(text.encode())
+
+    assert (marked is None) == (json.dumps(json.loads(text, parse_float=str, parse_int=str)) == _paired(text))
+    if marked is not None:
+        json.loads(marked.text)
+        assert _paired(marked.text.decode())
+        restored = marked.text.decode().replace(marked.mark, "\\u").replace(".", "")
+        assert restored == text.replace(".", "")
+
+
+def _paired(text: str) -> str | None:
+    """Return *text* as the standard library writes its value, or None where UTF-8 cannot hold it."""
+    value = json.loads(text, parse_float=str, parse_int=str)
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return None
+    return json.dumps(value)
+
+
+@given(st.data())
+def test_a_quickly_made_record_is_equal_to_one_made_slowly(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from([ToolCall, Feedback, Message]))
+    required = {
+        ToolCall: {"key_space": "k", "key": "1", "conversation_id": "c", "tool_name": "t"},
+        Feedback: {
+            "key_space": "k",
+            "key": "1",
+            "target_level": "call",
+            "target_key_space": "k",
+            "conversation_id": None,
+        },
+        Message: {"key_space": "k", "conversation_id": "c", "position": 0, "role": "user", "text": None},
+    }[kind]
+    given_fields = {
+        **required,
+        **data.draw(st.fixed_dictionaries({}, optional={"created_at": st.datetimes()})),
+    }
+
+    made = quick(kind)(**given_fields)
+
+    assert made == kind(**given_fields)
+    assert type(made) is kind
+    with pytest.raises(AttributeError):
+        made.key_space = "other"
