@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import duckdb
-import pyarrow as pa
 
-_ARROW: dict[str, pa.DataType] = {
-    "VARCHAR": pa.string(),
-    "UUID": pa.string(),
-    "INTEGER": pa.int64(),
-    "BIGINT": pa.int64(),
-    "DOUBLE": pa.float64(),
-    "BOOLEAN": pa.bool_(),
-    "VARCHAR[]": pa.list_(pa.string()),
-    "TIMESTAMP": pa.timestamp("us"),
-}
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@cache
+def _arrow_types() -> dict[str, pa.DataType]:
+    import pyarrow as pa  # here, since questions never need it and it takes long to import
+
+    return {
+        "VARCHAR": pa.string(),
+        "UUID": pa.string(),
+        "INTEGER": pa.int64(),
+        "BIGINT": pa.int64(),
+        "DOUBLE": pa.float64(),
+        "BOOLEAN": pa.bool_(),
+        "VARCHAR[]": pa.list_(pa.string()),
+        "TIMESTAMP": pa.timestamp("us"),
+    }
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -39,6 +48,8 @@ def append(
     """Add *rows* (values in the order of *columns*) to *table*; times may be datetimes or ISO texts."""
     if not rows:
         return
+    import pyarrow as pa
+
     arrays = [
         _array(kind, list(values))
         for kind, values in zip(columns.values(), zip(*rows, strict=True), strict=True)
@@ -51,11 +62,13 @@ def append(
 
 
 def _array(kind: str, values: list[object]) -> pa.Array:
+    import pyarrow as pa
+
     if kind == "TIMESTAMP" and any(isinstance(value, str) for value in values):
         return pa.array(
             [value.isoformat() if isinstance(value, datetime) else value for value in values], pa.string()
         )
-    return pa.array(values, _ARROW[kind])
+    return pa.array(values, _arrow_types()[kind])
 
 
 def plain_value(value: object) -> object:
