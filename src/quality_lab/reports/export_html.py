@@ -175,8 +175,13 @@ def _made_visible(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value, keep=_LINES)
     if isinstance(value, Mapping):
-        return {key: _made_visible(inner) for key, inner in value.items()}
+        return {key: _made_visible(inner) for key, inner in value.items() if not _loads(key, inner)}
     return [_made_visible(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _loads(key: str, value: Any) -> bool:
+    """Return whether a figure would ask for this picture from somewhere."""
+    return key == "source" and isinstance(value, str) and not value.startswith(_SOURCES)
 
 
 def _figure_title(layout: Mapping[str, Any]) -> str:

@@ -25,11 +25,21 @@ def early_kernel(folder: Path) -> Iterator[Any]:
     start-up files and history, and it speaks over sockets that no other user can reach.
     """
     from jupyter_client.kernelspec import KernelSpec
-    from jupyter_client.manager import KernelManager
+    from jupyter_client.manager import AsyncKernelManager  # a blocking one hides that its kernel died
+    from jupyter_core.utils import run_sync
+
+    clients = []
+
+    class Manager(AsyncKernelManager):
+        """A manager that remembers its clients: whoever did not start a kernel leaves their sockets open."""
+
+        def client(self, **options: Any) -> Any:
+            clients.append(super().client(**options))
+            return clients[-1]
 
     own = Path(tempfile.mkdtemp(prefix="ql-"))
     try:
-        manager = KernelManager(kernel_name="python3")
+        manager = Manager(kernel_name="python3")
         manager._kernel_spec = KernelSpec(  # the only way past the user's own list of kernels
             argv=[
                 sys.executable,
@@ -50,12 +60,14 @@ def early_kernel(folder: Path) -> Iterator[Any]:
             manager.ip = str(own / "k")
         environment = {**os.environ, "IPYTHONDIR": str(own / "ipython"), "PLOTLY_RENDERER": "plotly_mimetype"}
         try:
-            manager.start_kernel(cwd=str(folder), env=environment)
+            run_sync(manager.start_kernel)(cwd=str(folder), env=environment)
         except OSError as error:
             raise NotFine(f"no kernel could be started in {folder}: {error}") from error
         try:
             yield manager
         finally:
-            manager.shutdown_kernel(now=True)
+            for client in clients:
+                client.stop_channels()
+            run_sync(manager.shutdown_kernel)(now=True)
     finally:
         shutil.rmtree(own, ignore_errors=True)

@@ -23,7 +23,14 @@ from quality_lab.reports.kernel import early_kernel
 from quality_lab.reports.notes import Note, collect
 from quality_lab.reports.shelf import moment, new_folder, put_on_shelf, write_index
 from quality_lab.reports.summary import summary_md
-from quality_lab.reports.templates import Parameter, Template, find_template, no_iri_grammar, typed_values
+from quality_lab.reports.templates import (
+    Parameter,
+    Template,
+    find_template,
+    literal,
+    no_iri_grammar,
+    typed_values,
+)
 
 ALWAYS = ("home", "tz", "as_of")  # given to every template that declares them, asked for or not
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
@@ -144,8 +151,8 @@ def _execute(
     problem: NotFine | None = None
     try:
         papermill.execute_notebook(
-            _literal(template.path),
-            _literal(target),
+            literal(template.path),
+            literal(target),
             parameters=dict(values),
             kernel_name="python3",
             progress_bar=False,
@@ -160,11 +167,6 @@ def _execute(
     notebook: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
     notebook["metadata"].get("papermill", {}).update(input_path=template.path.name, output_path=target.name)
     return notebook, problem
-
-
-def _literal(path: Path) -> str:
-    """Return a path in which papermill finds no braces to fill in."""
-    return str(path).replace("{", "{{").replace("}", "}}")
 
 
 def _freshness(home: Path, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Template:
             from papermill import inspect_notebook
             from papermill.exceptions import PapermillException
         try:
-            declared = inspect_notebook(str(self.path))
+            declared = inspect_notebook(literal(self.path))
         except (OSError, ValueError, KeyError, AttributeError, PapermillException) as error:
             raise UsageError(f"{self.path} cannot be read as a notebook: {error}") from error
         return {name: _parameter(said) for name, said in declared.items()}
@@ -84,6 +84,11 @@ def templates(home: Path) -> list[Template]:
             if _NAME.fullmatch(path.stem):
                 found.setdefault(path.stem, Template(path.stem, path))
     return sorted(found.values(), key=lambda template: template.name)
+
+
+def literal(path: Path) -> str:
+    """Return a path in which papermill finds no braces to fill in."""
+    return str(path).replace("{", "{{").replace("}", "}}")
 
 
 def _shipped() -> Path:

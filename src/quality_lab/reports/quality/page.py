@@ -27,7 +27,6 @@ from quality_lab.reports.quality.parts import Parts
 from quality_lab.reports.window import ReportWindow, freshness, report_window
 from quality_lab.store import Store
 
-
 _FIGURES_OF_A_TOOL = (
     *("calls", "error_rate", "error_low", "error_high", "gated", "empty_results"),
     *("reviewed", "coverage", "judged_failure_rate", "judged_low", "judged_high"),
