@@ -16,10 +16,10 @@ aged as (
     where r.label is not null
 ),
 noted as (
-    select aged.call_uid, picked.tool_name, picked.conversation_uid, aged.label, aged.author, aged.note,
+    select aged.call_uid, c.tool_name, c.conversation_uid, aged.label, aged.author, aged.note,
            aged.expected_tool, aged.expected_arguments, aged.created_at
     from aged
-    join picked on picked.call_uid = aged.call_uid
+    join picked as c on c.call_uid = aged.call_uid
     where reviewers_age = 1 and (is_settled = 0 or aged.adjudication)
 )
 select * from noted

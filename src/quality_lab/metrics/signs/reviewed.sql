@@ -2,12 +2,12 @@
 -- steps: picked, labels, judged
 with
 rows_of_both as (
-    select picked.call_uid, picked.conversation_uid, picked.conversation_id, picked.tool_name, picked.source,
-           picked.created_at, picked.outcome, picked.gate_reason, judged.reviewers,
+    select c.call_uid, c.conversation_uid, c.conversation_id, c.tool_name, c.source,
+           c.created_at, c.outcome, c.gate_reason, judged.reviewers,
            case when judged.verdict <> 'disputed' then judged.verdict end as verdict,
            coalesce(judged.verdict = 'disputed', false) as disputed
     from judged
-    join picked on picked.call_uid = judged.call_uid
+    join picked as c on c.call_uid = judged.call_uid
 )
 select * from rows_of_both
 order by created_at nulls first, call_uid
