@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel, field_validator
 
 from quality_lab.toolloop import (
     LoopHook,
@@ -331,6 +332,20 @@ def test_an_error_that_a_tool_reports_in_its_result_is_no_fault_of_the_call():
     came = one_call(lambda args, context: {"error": "no rate"})
 
     assert (came.status, came.is_error, came.result) == ("ok", False, {"error": "no rate"})
+
+
+def test_a_validator_of_ones_own_that_breaks_is_a_fault_of_the_tool():
+    class Stay(BaseModel):
+        nights: int
+
+        @field_validator("nights")
+        @classmethod
+        def broken(cls, nights: int) -> int:
+            raise LookupError("no calendar")
+
+    came = one_call(lambda a, c: "ran", {"nights": 2}, parameters=Stay, effect="write", approve=approve_all)
+
+    assert (came.error_kind, came.took_effect, came.result) == ("exception", False, {"error": "no calendar"})
 
 
 # -- time ------------------------------------------------------------------------------------------------
@@ -756,6 +771,41 @@ def test_a_write_that_was_cancelled_is_kept_with_its_effect_unknown():
 
     (only,) = kept[0].calls  # the second had not begun
     assert (only.call_id, only.error_kind, only.took_effect) == ("p", "cancelled", None)
+
+
+def test_a_call_that_was_cancelled_while_a_person_was_asked_took_no_effect():
+    watch = Watch()
+    seen: list[Any] = []
+
+    async def think(pending: PendingCall) -> bool:
+        await asyncio.sleep(30)
+        return True
+
+    class Keep(LoopHook):
+        def on_result(self, outcome: Any) -> None:
+            seen.append((outcome.error_kind, outcome.took_effect, outcome.result))
+
+    async def scene() -> None:
+        model = ScriptedModel(call("pay"), "done")
+        tools = [make(lambda a, c: 1, name="pay", effect="irreversible")]
+        async with asyncio.timeout(0.05):  # a time-out of the host's own is a cancellation here
+            await run_loop(model, ASK, tools, hooks=[watch, Keep()], approve=think)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(scene())
+
+    assert seen == [("cancelled", False, {"error": "cancelled"})]
+    assert watch.events[-1] == ("end", "CancelledError")
+
+
+def test_the_time_a_person_takes_to_think_is_not_the_tools():
+    def think(pending: PendingCall) -> bool:
+        time.sleep(0.2)
+        return True
+
+    came = one_call(lambda a, c: 1, effect="write", inline=True, approve=think)
+
+    assert came.latency_ms < 150
 
 
 def test_nothing_is_left_behind_by_many_runs(caplog):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from .contract import Tool, ToolContext
-from .record import CallStatus, ErrorKind, RequestedCall, ToolOutcome
-from .threads import in_thread
+from .record import ArgumentsState, CallStatus, ErrorKind, RequestedCall, ToolOutcome
+from .running import Raised, TooLate, said, within
 from .wire import NotOneJsonValue, one_value, to_json
 
-_GRACE_S = 1.0  # given to a cancelled tool to put its things away
+Fault = tuple[ErrorKind, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +28,8 @@ class PendingCall:
     context: ToolContext = field(repr=False)
     tool: Tool | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
-    arguments_state: Any = "json_string"
-    fault: tuple[ErrorKind, str] | None = None
+    arguments_state: ArgumentsState = "json_string"
+    fault: Fault | None = None
 
 
 Approve = Callable[[PendingCall], bool | Awaitable[bool]]
@@ -40,6 +38,15 @@ Approve = Callable[[PendingCall], bool | Awaitable[bool]]
 def approve_all(call: PendingCall) -> bool:
     """Return True for every call: for stand-ins and lessons, where nothing that matters can happen."""
     return True
+
+
+class Interrupted(Exception):
+    """A call was under way when the run was cancelled: what is known of it, and the cancellation itself."""
+
+    def __init__(self, outcome: ToolOutcome, cancellation: asyncio.CancelledError) -> None:
+        super().__init__()
+        self.outcome = outcome
+        self.cancellation = cancellation
 
 
 def check_call(
@@ -54,8 +61,8 @@ def check_call(
     """Return the call, its arguments parsed and validated, or with the fault that keeps it from running."""
     tool = tools.get(requested.tool_name)
     arguments: Any = {}
-    state = "absent"
-    fault: tuple[ErrorKind, str] | None = None
+    state: ArgumentsState = "absent"
+    fault: Fault | None = None
     if requested.arguments_text.strip():
         try:
             arguments, state = one_value(requested.arguments_text), "json_string"
@@ -64,13 +71,8 @@ def check_call(
             fault = ("invalid_json", f"the arguments of {requested.tool_name} are no valid JSON: {error}")
     if tool is None:
         fault = ("unknown_tool", f"unknown tool: {requested.tool_name}")
-    else:
-        arguments = tool.without_nulls(arguments)
-    if fault is None and not isinstance(arguments, dict):
-        kind = {list: "a list", str: "a text", type(None): "null"}.get(type(arguments), "a plain value")
-        fault = ("invalid_arguments", f"the arguments of {requested.tool_name} are {kind}, not an object")
-    elif fault is None and tool is not None and (problems := tool.problems(arguments)):
-        fault = ("invalid_arguments", f"the arguments of {tool.name} are not valid: {'; '.join(problems)}")
+    elif fault is None:
+        arguments, fault = _validated(tool, arguments)
     return PendingCall(
         requested=requested,
         cycle=cycle,
@@ -84,11 +86,36 @@ def check_call(
     )
 
 
-async def carry_out(call: PendingCall, *, approve: Approve | None, clock: Callable[[], float]) -> ToolOutcome:
-    """Return what became of *call*. No fault of a tool gets out of here; a cancellation does."""
-    started_at, started = clock(), time.perf_counter()
+def _validated(tool: Tool, arguments: Any) -> tuple[Any, Fault | None]:
+    """Return *arguments* as they were meant, and what is wrong with them."""
+    if not isinstance(arguments, dict):
+        kind = {list: "a list", str: "a text", type(None): "null"}.get(type(arguments), "a plain value")
+        return arguments, ("invalid_arguments", f"the arguments of {tool.name} are {kind}, not an object")
+    try:
+        arguments = tool.without_nulls(arguments)
+        problems = tool.problems(arguments)
+    except Exception as error:  # noqa: BLE001 - a model's own validators are part of the tool
+        return arguments, ("exception", said(error))
+    if problems:
+        text = f"the arguments of {tool.name} are not valid: {'; '.join(problems)}"
+        return arguments, ("invalid_arguments", text)
+    return arguments, None
 
-    def outcome(status: CallStatus, result: Any, **more: Any) -> ToolOutcome:
+
+class _Report:
+    """Puts down what became of one call; its time runs from when it was last started."""
+
+    def __init__(self, call: PendingCall, clock: Callable[[], float]) -> None:
+        self.call = call
+        self.acts = call.tool is not None and call.tool.effect != "read"
+        self._clock = clock
+        self.start()
+
+    def start(self) -> None:
+        self._started_at, self._started = self._clock(), time.perf_counter()
+
+    def outcome(self, status: CallStatus, result_text: str, **more: Any) -> ToolOutcome:
+        call, tool = self.call, self.call.tool
         return ToolOutcome(
             call_id=call.requested.call_id,
             tool_name=call.requested.tool_name,
@@ -98,170 +125,84 @@ async def carry_out(call: PendingCall, *, approve: Approve | None, clock: Callab
             arguments_text=call.requested.arguments_text,
             arguments_state=call.arguments_state,
             status=status,
-            result_text=result if isinstance(result, str) else to_json(dict(result)),
-            effect=call.tool.effect if call.tool else None,
-            started_at=started_at,
-            latency_ms=(time.perf_counter() - started) * 1000,
-            server=call.tool.server if call.tool else None,
-            tool_definition=call.tool.digest if call.tool else None,
+            result_text=result_text,
+            effect=tool.effect if tool else None,
+            started_at=self._started_at,
+            latency_ms=(time.perf_counter() - self._started) * 1000,
+            server=tool.server if tool else None,
+            tool_definition=tool.digest if tool else None,
             **more,
         )
 
-    def failed(kind: ErrorKind, text: str, *, status: CallStatus = "error", **more: Any) -> ToolOutcome:
-        return outcome(status, {"error": text}, error_kind=kind, error_text=text, **more)
+    def failed(self, kind: ErrorKind, text: str, *, status: CallStatus = "error", **more: Any) -> ToolOutcome:
+        return self.outcome(status, to_json({"error": text}), error_kind=kind, error_text=text, **more)
 
-    if call.fault is not None:
-        return failed(*call.fault)
-    tool = cast(Tool, call.tool)  # a call without a fault has a tool
-    acts = tool.effect != "read"
+    def raised(self, error: BaseException, **more: Any) -> ToolOutcome:
+        return self.failed("exception", said(error), exception=type(error).__name__, **more)
+
+
+async def carry_out(call: PendingCall, *, approve: Approve | None, clock: Callable[[], float]) -> ToolOutcome:
+    """Return what became of *call*: no fault of a tool gets out of here.
+
+    Raises:
+        Interrupted: the run was cancelled meanwhile.
+    """
+    report = _Report(call, clock)
+    began = False
+    try:
+        kept_back = await _kept_back(call, approve, report)
+        if kept_back is not None:
+            return kept_back
+        report.start()  # neither the gate nor a person's time to think is the tool's
+        began = True
+        return await _run(cast(Tool, call.tool), call, report)
+    except asyncio.CancelledError as cancellation:
+        unsure = began and report.acts
+        text = "cancelled" + ("; whether it took effect is not known" if unsure else "")
+        interrupted = report.failed("cancelled", text, took_effect=None if unsure else False)
+        raise Interrupted(interrupted, cancellation) from None
+
+
+async def _kept_back(call: PendingCall, approve: Approve | None, report: _Report) -> ToolOutcome | None:
+    """Return the outcome of a call that may not run, None for one that may."""
+    tool = call.tool
+    if call.fault is not None or tool is None:
+        return report.failed(*(call.fault or ("unknown_tool", f"unknown tool: {call.requested.tool_name}")))
     try:
         denial = tool.gate(call.arguments, call.context) if tool.gate else None
         denial = await denial if inspect.isawaitable(denial) else denial
         if denial is not None:
-            return outcome("gated", denial)
+            return report.outcome("gated", to_json(dict(denial)))
     except Exception as error:  # noqa: BLE001 - a gate is part of the tool, its fault is told like the tool's
-        return failed("exception", _said(error), exception=type(error).__name__)
-    if acts and approve is None:
+        return report.raised(error)
+    if not report.acts:
+        return None
+    if approve is None:
         text = f"{tool.name} needs a person's approval, and nobody is here to give it; it was not run"
-        return failed("approval_missing", text, status="refused")
-    if acts and approve is not None:
-        try:
-            answer = approve(call)
-            allowed = await answer if inspect.isawaitable(answer) else answer
-        except Exception as error:  # noqa: BLE001 - nobody could be asked, whatever the reason: that is no yes
-            text = f"{tool.name} needs a person's approval, and asking for it failed; it was not run"
-            return failed("approval_missing", text, status="refused", exception=type(error).__name__)
-        if not allowed:
-            return failed(
-                "declined", f"{tool.name} was refused by a person; it was not run", status="refused"
-            )
-    unsure: dict[str, Any] = {"took_effect": None if acts else False}
+        return report.failed("approval_missing", text, status="refused")
     try:
-        result = await _within(tool, call.arguments, call.context)
-    except _TooLate:
-        doubt = "; whether it took effect is not known" if acts else ""
-        return failed("timeout", f"{tool.name} gave no answer within {tool.timeout_s:g} s{doubt}", **unsure)
-    except _Raised as raised:
-        return failed("exception", _said(raised.error), exception=type(raised.error).__name__, **unsure)
+        answer = approve(call)
+        allowed = await answer if inspect.isawaitable(answer) else answer
+    except Exception as error:  # noqa: BLE001 - nobody could be asked, whatever the reason: that is no yes
+        text = f"{tool.name} needs a person's approval, and asking for it failed; it was not run"
+        return report.failed("approval_missing", text, status="refused", exception=type(error).__name__)
+    if allowed:
+        return None
+    return report.failed("declined", f"{tool.name} was refused by a person; it was not run", status="refused")
+
+
+async def _run(tool: Tool, call: PendingCall, report: _Report) -> ToolOutcome:
+    unknown = None if report.acts else False
     try:
-        return outcome("ok", to_json(result), took_effect=acts)
+        result = await within(tool, call.arguments, call.context)
+    except TooLate:
+        doubt = "; whether it took effect is not known" if report.acts else ""
+        text = f"{tool.name} gave no answer within {tool.timeout_s:g} s{doubt}"
+        return report.failed("timeout", text, took_effect=unknown)
+    except Raised as raised:
+        return report.raised(raised.error, took_effect=unknown)
+    try:
+        return report.outcome("ok", to_json(result), took_effect=report.acts)
     except Exception as error:  # noqa: BLE001 - a result may be any object and raise anything when written
-        text = f"{tool.name} ran, but its result cannot be written as JSON: {_said(error)}"
-        return failed("unserialisable", text, took_effect=acts)
-
-
-def cancelled(call: PendingCall, *, started_at: float) -> ToolOutcome:
-    """Return the outcome of a call that the loop's own cancellation interrupted."""
-    acts = call.tool is not None and call.tool.effect != "read"
-    text = "cancelled" + ("; whether it took effect is not known" if acts else "")
-    return ToolOutcome(
-        call_id=call.requested.call_id,
-        tool_name=call.requested.tool_name,
-        cycle=call.cycle,
-        index_in_cycle=call.index_in_cycle,
-        call_index=call.call_index,
-        arguments_text=call.requested.arguments_text,
-        arguments_state=call.arguments_state,
-        status="error",
-        result_text=json.dumps({"error": text}),
-        error_kind="cancelled",
-        error_text=text,
-        effect=call.tool.effect if call.tool else None,
-        took_effect=None if acts else False,
-        started_at=started_at,
-        server=call.tool.server if call.tool else None,
-        tool_definition=call.tool.digest if call.tool else None,
-    )
-
-
-class _TooLate(Exception):
-    pass
-
-
-class _Raised(Exception):
-    def __init__(self, error: BaseException) -> None:
-        super().__init__()
-        self.error = error
-
-
-def _said(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - an exception that cannot even say what it is
-        return type(error).__name__
-
-
-async def _within(tool: Tool, arguments: dict[str, Any], context: ToolContext) -> Any:
-    """Return the tool's result; raises _Raised with whatever it raised, _TooLate when its time is over."""
-    deadline = None if tool.timeout_s is None else time.monotonic() + tool.timeout_s
-    if tool.inline or inspect.iscoroutinefunction(tool.execute):
-        try:
-            result = tool.execute(arguments, context)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - where a tool runs
-            raise _Raised(error) from None
-    else:
-        result = await _in_thread(tool, arguments, context, deadline)
-    return await _awaited(result, deadline) if inspect.isawaitable(result) else result
-
-
-async def _in_thread(
-    tool: Tool, arguments: dict[str, Any], context: ToolContext, deadline: float | None
-) -> Any:
-    """Return a synchronous tool's result. Leaving its thread behind starves nobody."""
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
-    variables = contextvars.copy_context()
-
-    def run() -> None:
-        try:
-            came: tuple[Any, BaseException | None] = (variables.run(tool.execute, arguments, context), None)
-        except BaseException as error:  # noqa: BLE001 - whatever ends this thread, the loop has to hear of it
-            came = (None, error)
-        try:
-            loop.call_soon_threadsafe(_settle, ended, came)
-        except RuntimeError:  # left behind, and the loop is closed by now
-            return
-
-    in_thread(run)
-    try:
-        async with asyncio.timeout(None if deadline is None else deadline - time.monotonic()):
-            result, error = await ended
-    except TimeoutError:
-        raise _TooLate from None
-    if error is not None:
-        raise _Raised(error)
-    return result
-
-
-def _settle(future: asyncio.Future[Any], value: Any) -> None:
-    if not future.done():
-        future.set_result(value)
-
-
-async def _awaited(result: Awaitable[Any], deadline: float | None) -> Any:
-    """Return what an asynchronous tool gives. One that does not end when it is cancelled is left behind."""
-
-    async def guarded() -> tuple[Any, BaseException | None]:
-        try:
-            return await result, None
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - where a tool runs; both are its own fault
-            return None, error
-
-    task = asyncio.create_task(guarded())
-    left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
-    try:
-        done, _ = await asyncio.wait({task}, timeout=left_s)
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait({task}, timeout=_GRACE_S)
-        raise
-    if not done:
-        task.cancel()
-        await asyncio.wait({task}, timeout=_GRACE_S)
-        raise _TooLate
-    if task.cancelled():
-        raise _Raised(asyncio.CancelledError("the tool cancelled itself"))
-    value, error = task.result()
-    if error is not None:
-        raise _Raised(error)
-    return value
+        text = f"{tool.name} ran, but its result cannot be written as JSON: {said(error)}"
+        return report.failed("unserialisable", text, took_effect=report.acts)

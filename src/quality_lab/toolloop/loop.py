@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .calling import Approve, PendingCall, cancelled, carry_out, check_call
+from .calling import Approve, Interrupted, PendingCall, carry_out, check_call
 from .contract import Tool, ToolContext
 from .models import Model, ModelError
 from .record import LoopResult, Message, ModelTurn, RequestedCall, ToolOutcome
@@ -200,16 +200,16 @@ class _Run:
             raise
 
     async def _carry_out(self, call: PendingCall, outcomes: dict[int, ToolOutcome]) -> None:
-        started_at = self.clock()
         await self._tell("on_call", call)
+        cancellation: asyncio.CancelledError | None = None
         try:
             outcome = await carry_out(call, approve=self.approve, clock=self.clock)
-        except asyncio.CancelledError:
-            outcomes[call.index_in_cycle] = cancelled(call, started_at=started_at)
-            await self._tell("on_result", outcomes[call.index_in_cycle])
-            raise
+        except Interrupted as interrupted:
+            outcome, cancellation = interrupted.outcome, interrupted.cancellation
         outcomes[call.index_in_cycle] = outcome
         await self._tell("on_result", outcome)
+        if cancellation is not None:
+            raise cancellation
 
     async def _tell(self, event: str, *what: Any) -> None:
         for hook in self.hooks:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from .contract import Effect
 
 Message = dict[str, Any]  # in OpenAI's chat shape
+ArgumentsState = Literal["json_string", "invalid_json", "absent"]
 CallStatus = Literal["ok", "gated", "refused", "error"]
 ErrorKind = Literal[
     "unknown_tool",
@@ -69,7 +70,7 @@ class ToolOutcome:
     index_in_cycle: int
     call_index: int  # over the whole run
     arguments_text: str  # as it came
-    arguments_state: Literal["json_string", "invalid_json", "absent"]
+    arguments_state: ArgumentsState
     status: CallStatus
     result_text: str  # JSON text, exactly what the model was told
     error_kind: ErrorKind | None = None
