@@ -24,7 +24,7 @@ def to_json(value: Any) -> str:
         TypeError, ValueError, RecursionError: the value has no JSON form (a set, NaN, a list inside itself
         …).
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _encoder.encode(value)
     if _PYTHON_EXPONENT.search(text):  # Python spells 0.0000001 as 1e-07, the rest of the world as 1e-7
         text = _spelled(json.loads(text))
     if _LONE_SURROGATE.search(text):
@@ -65,9 +65,7 @@ def one_value(text: str) -> Any:
         NotOneJsonValue: it is none, a key stands twice in an object, or a number is beyond what can be held.
     """
     try:
-        return json.loads(
-            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_each_key_once
-        )
+        return _decoder.decode(text)
     except json.JSONDecodeError as error:
         raise NotOneJsonValue(f"{error.msg} at character {error.pos + 1} of {len(text)}") from None
     except RecursionError:
@@ -96,3 +94,9 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add() is used for its effect
         raise NotOneJsonValue(f"the key {twice!r} stands twice in one object")
     return found
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_decoder = json.JSONDecoder(
+    parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_each_key_once
+)
