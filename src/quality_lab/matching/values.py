@@ -1,0 +1,367 @@
+"""What a value has to be: plain JSON, or a rule; taken apart into leaves that each look at one place.
+
+A leaf is a path into the arguments and a question about the value there. An object or a list becomes a leaf
+of its own (is it one, and how long) and the leaves of what it holds, so that what fails can be counted and
+named place by place.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from typing import Any, Final
+
+from quality_lab.json_text import DuplicateKeys, canonical, compact
+from quality_lab.matching.assignment import Matching
+from quality_lab.matching.linear_regex import RegexProblem, whole_match
+
+MOST_LEVELS = 200
+TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+_SHORT_INTEGER = 10**20
+_EXACT = Context(
+    prec=2000, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[]
+)  # digits enough for any number that somebody wrote out
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = _Absent()  # what stands where no value is: null is a value
+Path = tuple[str | int, ...]
+Test = Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One question about the value at one place; *token* answers it where only equality is asked."""
+
+    path: Path
+    rule: str  # "equals", "object", "array", "keys", or the rule's own name
+    expected: str  # in words or as JSON text
+    token: str | None = None
+    test: Test | None = None
+
+    def holds(self, value: Any) -> bool:
+        """Return whether *value* (ABSENT where there is none) is what is wanted."""
+        if self.test is not None:
+            return self.test(value)
+        return value is not ABSENT and token_of(value) == self.token
+
+
+def token_of(value: Any) -> str:
+    """Return a text that equal values share and others do not: 1 is 1.0, true is not 1, "1" is not 1."""
+    kind = type(value)
+    if kind is str:
+        return f'"{value}'
+    if kind is int and -_SHORT_INTEGER < value < _SHORT_INTEGER:
+        return str(value)
+    return canonical(value)
+
+
+def value_at(value: Any, path: Path) -> Any:
+    """Return what stands at *path* in *value*; ABSENT where nothing does, or where a key stands twice."""
+    for step in path:
+        if isinstance(step, str):
+            if not isinstance(value, dict) or step not in value:
+                return ABSENT
+            if isinstance(value, DuplicateKeys) and sum(key == step for key, _ in value.pairs) > 1:
+                return ABSENT
+            value = value[step]
+        else:
+            if not isinstance(value, list) or step >= len(value):
+                return ABSENT
+            value = value[step]
+    return value
+
+
+def path_text(path: Path, *, root: str = "args") -> str:
+    """Return *path* as people write it.
+
+    >>> path_text(("items", 0, "unit price"))
+    'args.items[0]["unit price"]'
+    """
+    steps = (
+        f"[{step}]" if isinstance(step, int) else f".{step}" if step.isidentifier() else f"[{compact(step)}]"
+        for step in path
+    )
+    return root + "".join(steps)
+
+
+def shown(value: Any, *, longest: int = 200) -> str:
+    """Return *value* as JSON text, cut where it is long; "absent" where there is none."""
+    text = "absent" if value is ABSENT else compact(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def leaves_of(rule: Any, *, exact: bool, problems: list[str], where: str, path: Path = ()) -> list[Leaf]:
+    """Return the leaves of *rule*; what is wrong with it is added to *problems*, with the place in *where*.
+
+    *exact* says that an object may hold no keys beside those that are listed, at any depth.
+    """
+    if len(path) > MOST_LEVELS:
+        problems.append(f"{where}: nested more than {MOST_LEVELS} levels")
+        return []
+    here = path_text(path, root=where)
+    if isinstance(rule, dict):
+        if isinstance(rule, DuplicateKeys):
+            problems.append(f"{here}: a key stands twice")
+            return []
+        marked = [key for key in rule if key.startswith("$")]
+        if not marked:
+            return _object_leaves(rule, exact=exact, problems=problems, where=where, path=path)
+        if len(marked) != len(rule):
+            problems.append(
+                f"{here}: {marked[0]} stands beside plain keys; write an object with such a key as $literal"
+            )
+            return []
+        return _rule_leaves(rule, exact=exact, problems=problems, where=where, path=path, here=here)
+    if isinstance(rule, list):
+        leaves = [Leaf(path, "array", f"an array of {len(rule)}", test=_array_of(len(rule)))]
+        for at, held in enumerate(rule):
+            leaves += leaves_of(held, exact=exact, problems=problems, where=where, path=(*path, at))
+        return leaves
+    return [Leaf(path, "equals", shown(rule), token=token_of(rule))]
+
+
+def test_of(rule: Any, *, exact: bool, problems: list[str], where: str) -> Test:
+    """Return the question whether a value is what *rule* wants."""
+    leaves = leaves_of(rule, exact=exact, problems=problems, where=where)
+    if len(leaves) == 1 and not leaves[0].path:
+        return leaves[0].holds
+    return lambda value: all(leaf.holds(value_at(value, leaf.path)) for leaf in leaves)
+
+
+def _object_leaves(
+    rule: dict[str, Any], *, exact: bool, problems: list[str], where: str, path: Path, literal: bool = False
+) -> list[Leaf]:
+    leaves = [Leaf(path, "object", "an object", test=lambda value: isinstance(value, dict))]
+    for key, held in rule.items():
+        below = (*path, key)
+        leaves += (_literal_leaves if literal else leaves_of)(
+            held, exact=exact, problems=problems, where=where, path=below
+        )
+    if exact:
+        listed = frozenset(rule)
+        words = "no keys but " + (", ".join(sorted(listed)) if listed else "none at all")
+        leaves.append(
+            Leaf(path, "keys", words, test=lambda value: isinstance(value, dict) and listed >= set(value))
+        )
+    return leaves
+
+
+def _literal_leaves(rule: Any, *, exact: bool, problems: list[str], where: str, path: Path) -> list[Leaf]:
+    """Return the leaves of a value in which no key means anything."""
+    if isinstance(rule, dict):
+        return _object_leaves(rule, exact=exact, problems=problems, where=where, path=path, literal=True)
+    if isinstance(rule, list):
+        leaves = [Leaf(path, "array", f"an array of {len(rule)}", test=_array_of(len(rule)))]
+        for at, held in enumerate(rule):
+            leaves += _literal_leaves(held, exact=exact, problems=problems, where=where, path=(*path, at))
+        return leaves
+    return [Leaf(path, "equals", shown(rule), token=token_of(rule))]
+
+
+def _array_of(length: int) -> Test:
+    return lambda value: isinstance(value, list) and len(value) == length
+
+
+# -- the rules ---------------------------------------------------------------------------------------------
+
+
+def _rule_leaves(
+    rule: dict[str, Any], *, exact: bool, problems: list[str], where: str, path: Path, here: str
+) -> list[Leaf]:
+    name = "$approx" if "$approx" in rule else next(iter(rule))
+    if name not in RULES:
+        problems.append(f"{here}: no rule is named {name}; there are {', '.join(RULES)}")
+        return []
+    others = sorted(rule.keys() - {name})
+    if others and name != "$approx":
+        problems.append(f"{here}: one rule at a time; {', '.join(others)} stands beside {name}")
+        return []
+    if name == "$literal":
+        return _literal_leaves(rule[name], exact=exact, problems=problems, where=where, path=path)
+    if name == "$approx":
+        test = _approx(rule, problems, here)
+    else:
+        test = RULES[name](rule[name], exact, problems, f"{here}.{name}")
+    return [] if test is None else [Leaf(path, name, shown(rule), test=test)]
+
+
+def _any(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    return None if _is_not_true(operand, problems, where) else lambda value: value is not ABSENT
+
+
+def _absent(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    return None if _is_not_true(operand, problems, where) else lambda value: value is ABSENT
+
+
+def _is_not_true(operand: Any, problems: list[str], where: str) -> bool:
+    if operand is not True:
+        problems.append(f"{where}: wanted true, got {shown(operand)}")
+    return operand is not True
+
+
+def _default(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    test = test_of(operand, exact=exact, problems=problems, where=where)
+    return lambda value: value is ABSENT or test(value)
+
+
+def _one_of(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    tests = _tests(operand, exact, problems, where)
+    if tests is None:
+        return None
+    if all(not isinstance(held, dict | list) for held in operand):
+        tokens = frozenset(map(token_of, operand))
+        return lambda value: value is not ABSENT and token_of(value) in tokens
+    return lambda value: any(test(value) for test in tests)
+
+
+def _tests(operand: Any, exact: bool, problems: list[str], where: str) -> Sequence[Test] | None:
+    if not isinstance(operand, list) or not operand:
+        problems.append(f"{where}: wanted a list that holds something, got {shown(operand)}")
+        return None
+    return [
+        test_of(held, exact=exact, problems=problems, where=f"{where}[{at}]")
+        for at, held in enumerate(operand)
+    ]
+
+
+def _regex(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    if not isinstance(operand, str):
+        problems.append(f"{where}: wanted a regular expression as text, got {shown(operand)}")
+        return None
+    try:
+        matches = whole_match(operand)
+    except RegexProblem as problem:
+        problems.append(f"{where}: {problem}")
+        return None
+    return lambda value: isinstance(value, str) and matches(value)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether *value* is a JSON number; true and false are none."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _approx(rule: dict[str, Any], problems: list[str], here: str) -> Test | None:
+    given = sorted(rule.keys() - {"$approx"})
+    wanted = rule["$approx"]
+    if given not in (["$abs"], ["$rel"]):
+        came = ", ".join(given) or "none"
+        problems.append(f"{here}: $approx takes exactly one of $abs and $rel, got {came}")
+        return None
+    reach = rule[given[0]]
+    for name, number in (("$approx", wanted), (given[0], reach)):
+        if not is_number(number):
+            problems.append(f"{here}.{name}: wanted a number, got {shown(number)}")
+            return None
+    middle, room = _decimal(wanted), _decimal(reach)
+    if room < 0:
+        problems.append(f"{here}.{given[0]}: wanted 0 or more, got {shown(reach)}")
+        return None
+    if given == ["$rel"]:
+        room = _EXACT.multiply(room, _EXACT.abs(middle))
+    return lambda value: is_number(value) and _EXACT.abs(_EXACT.subtract(_decimal(value), middle)) <= room
+
+
+def _decimal(number: Any) -> Decimal:
+    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+
+
+def _type(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    if operand not in TYPES or not isinstance(operand, str):
+        problems.append(f"{where}: wanted one of {', '.join(TYPES)}, got {shown(operand)}")
+        return None
+    return _TYPE_TESTS[operand]
+
+
+def _is_integer(value: Any) -> bool:
+    if not is_number(value):
+        return False
+    number = _decimal(value)
+    exponent = number.normalize(_EXACT).as_tuple().exponent
+    return isinstance(exponent, int) and exponent >= 0
+
+
+_TYPE_TESTS: dict[str, Test] = {
+    "string": lambda value: isinstance(value, str),
+    "number": is_number,
+    "integer": _is_integer,
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}
+
+
+def _contains(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    test = test_of(operand, exact=exact, problems=problems, where=where)
+
+    def holds(value: Any) -> bool:
+        if isinstance(value, str):
+            return isinstance(operand, str) and operand in value
+        return isinstance(value, list) and any(test(held) for held in value)
+
+    return holds
+
+
+def _unordered(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    tests = _tests(operand, exact, problems, where) if operand != [] else []
+    if tests is None:
+        return None
+
+    def holds(value: Any) -> bool:
+        if not isinstance(value, list) or len(value) != len(tests):
+            return False
+        pairs = Matching()
+        return all(pairs.add(sum(1 << at for at, held in enumerate(value) if test(held))) for test in tests)
+
+    return holds
+
+
+def _not(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    test = test_of(operand, exact=exact, problems=problems, where=where)
+    return lambda value: value is not ABSENT and not test(value)
+
+
+def _folded(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    if not isinstance(operand, str):
+        problems.append(f"{where}: wanted text, got {shown(operand)}")
+        return None
+    wanted = folded(operand)
+    return lambda value: isinstance(value, str) and folded(value) == wanted
+
+
+def folded(text: str) -> str:
+    """Return *text* in the form in which spellings that look alike are one: NFKC, case folded, blanks joined.
+
+    >>> folded("  ＣＡＦＥ\u0301   Straße ") == folded("café strasse")
+    True
+    """
+    once = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", once).split())
+
+
+def _no_test(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
+    raise AssertionError("$literal and $approx are read where they stand")
+
+
+RULES: dict[str, Callable[[Any, bool, list[str], str], Test | None]] = {
+    "$any": _any,
+    "$absent": _absent,
+    "$default": _default,
+    "$one_of": _one_of,
+    "$regex": _regex,
+    "$approx": _no_test,
+    "$type": _type,
+    "$contains": _contains,
+    "$unordered": _unordered,
+    "$not": _not,
+    "$folded": _folded,
+    "$literal": _no_test,
+}
