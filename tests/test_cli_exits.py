@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
-import time
 
 import click
 import pytest
@@ -170,14 +170,37 @@ def test_an_interrupt_is_130():
 @pytest.mark.slow
 def test_importing_takes_150_ms_at_most_and_help_300():
     def best_ms(*command: str) -> float:
+        """Return the least processor time of several runs: what others do meanwhile hardly counts in it."""
         taken = []
         for _ in range(7):
-            started = time.perf_counter()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run(command, capture_output=True, check=True)
-            taken.append(time.perf_counter() - started)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         return min(taken) * 1000
 
-    bare = best_ms(sys.executable, "-c", "pass")
-
-    assert best_ms(sys.executable, "-c", "import quality_lab") - bare < 150
+    assert best_ms(sys.executable, "-c", "import quality_lab") < 150
     assert best_ms(sys.executable, "-m", "quality_lab", "--help") < 300
+
+
+HOLDER = """
+import sys, time, duckdb
+held = duckdb.connect(sys.argv[1])
+held.execute("create table t (i int)")
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_database_that_somebody_holds_is_waited_for_with_a_bound_and_the_holder_is_named(tmp_path):
+    database = tmp_path / "data" / "quality.duckdb"
+    database.parent.mkdir()
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(database)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        ran = run("failing-tools", "--home", tmp_path, "--wait", "0.3", "--json")
+        holder.kill()
+
+    assert (ran.code, ran.out) == (3, "")
+    assert f"waiting up to 0.3 s for {database}" in ran.err
+    assert f"process {holder.pid}" in ran.err

@@ -149,6 +149,15 @@ def test_an_export_goes_to_standard_output_alone_and_is_counted_on_stderr(traces
     assert ran.err == "2 calls written; all there are\n"
 
 
+def test_an_export_to_a_file_is_one_document_on_stdout_if_asked(traces, tmp_path):
+    run("load", traces, "--home", tmp_path / "home")
+    home = ["--home", tmp_path / "home", "--json"]
+    ran, both = run("export", "calls", tmp_path / "calls.jsonl", *home), run("export", "calls", "-", *home)
+
+    assert ran.document == {"file": str(tmp_path / "calls.jsonl"), "rows": 2, "left_out": 0}
+    assert (both.code, both.out) == (2, "")
+
+
 def test_exports_to_files_and_tables(traces, tmp_path):
     run("load", traces, "--home", tmp_path / "home")
     home = ["--home", tmp_path / "home"]
@@ -257,6 +266,16 @@ def test_the_doctor_is_1_where_something_needed_is_broken(tmp_path):
     )
 
     assert run("doctor", "--no-kernel", "--home", tmp_path).code == 1
+
+
+@pytest.mark.slow
+def test_the_notebook_verb_hands_its_options_to_jupyterlab_on_the_homes_notebooks(tmp_path):
+    command = [sys.executable, "-m", "quality_lab", "notebook", "--version", "--home", str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("4.")
+    assert {path.stem for path in (tmp_path / "notebooks").iterdir()} == {"explore", "quality"}
 
 
 def test_notebooks_are_laid_out_and_ones_own_are_left_alone(tmp_path):

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from quality_lab.answers.answer import Answer
+from quality_lab.answers.harmless import visible
 from quality_lab.answers.page import text as html
 from quality_lab.answers.pretty import readable
-from quality_lab.answers.visible import visible
 from quality_lab.answers.words import time
 
 _LONG = 600  # characters; what is longer is folded on a page

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers.choosing import fitting, shown_columns, unsaid
 from quality_lab.answers.columns import Column
-from quality_lab.answers.visible import visible
+from quality_lab.answers.harmless import visible
 from quality_lab.answers.words import UNKNOWN, count_words, heading, percent_range, words
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from quality_lab.cli.notices import say
 from quality_lab.cli.options import Function, example, with_json, with_lab
 from quality_lab.cli.output import print_json
 from quality_lab.lab import Lab
+from quality_lab.lab.export import Noun
 
 
 @click.group(
@@ -37,11 +38,11 @@ def _of_lines(function: Function) -> Function:
     )
 )
 @_of_lines
+@with_json
 @with_lab
-def calls(lab: Lab, file: str, compat: bool, tenant: str | None) -> None:
+def calls(lab: Lab, file: str, compat: bool, tenant: str | None, as_json: bool) -> None:
     """Write the calls to FILE (- is standard output), a JSON object a line, the newest first."""
-    written = lab.export("calls", file, compat=compat, tenant=tenant)
-    say(f"{written.rows:,} calls written; {written.left_out_words('calls')}")
+    _export(lab, "calls", "calls", file, compat=compat, tenant=tenant, as_json=as_json)
 
 
 @export.command(
@@ -50,11 +51,11 @@ def calls(lab: Lab, file: str, compat: bool, tenant: str | None) -> None:
     )
 )
 @_of_lines
+@with_json
 @with_lab
-def feedback(lab: Lab, file: str, compat: bool, tenant: str | None) -> None:
+def feedback(lab: Lab, file: str, compat: bool, tenant: str | None, as_json: bool) -> None:
     """Write the labels to FILE (- is standard output), a JSON object a line, the newest first."""
-    written = lab.export("feedback", file, compat=compat, tenant=tenant)
-    say(f"{written.rows:,} labels written; {written.left_out_words('labels')}")
+    _export(lab, "feedback", "labels", file, compat=compat, tenant=tenant, as_json=as_json)
 
 
 @export.command(epilog=example("quality-lab export parquet tables/"))
@@ -68,3 +69,15 @@ def parquet(lab: Lab, folder: str, as_json: bool) -> None:
         print_json(written)
     else:
         print("\n".join(written))
+
+
+def _export(
+    lab: Lab, noun: Noun, words: str, file: str, *, compat: bool, tenant: str | None, as_json: bool
+) -> None:
+    if as_json and file == "-":
+        raise click.UsageError("with FILE - the lines go to standard output, where --json has no room")
+    written = lab.export(noun, file, compat=compat, tenant=tenant)
+    if as_json:
+        print_json({"file": file, "rows": written.rows, "left_out": written.left_out})
+    else:
+        say(f"{written.rows:,} {words} written; {written.left_out_words(words)}")

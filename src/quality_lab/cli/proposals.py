@@ -13,7 +13,7 @@ from quality_lab.lab import Lab
 
 @click.command(
     epilog=example(
-        "quality-lab proposals --since 7d", "quality-lab proposals --compat --limit 100 --tool compute_exchange_quote"
+        "quality-lab proposals --since 7d", "quality-lab proposals --compat --limit 100 --source rag_reply"
     )
 )
 @click.option(

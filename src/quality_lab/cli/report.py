@@ -119,8 +119,9 @@ def list_reports(lab: Lab, output: Output) -> None:
     "open", epilog=example("quality-lab report open", "quality-lab report open 2026-06-01-quality")
 )
 @click.argument("name", metavar="[RUN]", required=False)
+@with_json
 @with_lab
-def open_report(lab: Lab, name: str | None) -> None:
+def open_report(lab: Lab, name: str | None, as_json: bool) -> None:
     """Open the page of the RUN, or of the newest, in a browser, and print its path."""
     made = [one for one in lab.reports() if name in (None, one.run)]
     if not made:
@@ -128,6 +129,9 @@ def open_report(lab: Lab, name: str | None) -> None:
             f"no report {name or ''} lies in {lab.home / 'reports'}; `quality-lab report list` names them"
         )
     page = Path(made[0].folder) / "report.html"
-    print(page)
+    if as_json:
+        print_json({"html": str(page)})
+    else:
+        print(page)
     if not webbrowser.open(page.absolute().as_uri()):
         say("no browser can be opened from here")

@@ -11,7 +11,7 @@ from quality_lab.cli.output import Output, with_output
 from quality_lab.lab import Lab
 
 
-@click.command(epilog=example("quality-lab trend --every day --tool compute_exchange_quote --tz Europe/Berlin"))
+@click.command(epilog=example("quality-lab trend --every week --tz Europe/Berlin"))
 @click.option(
     "--every",
     type=click.Choice(["day", "week"]),

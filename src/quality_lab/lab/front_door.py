@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,8 @@ def open_lab(
     """Return the lab at *home*, by default the one that `QUALITY_LAB_HOME` or the nearest `data/` points to.
 
     Opening reads nothing and makes nothing; a question asked of an empty lab is answered with no rows. A
-    question waits up to *wait_s* seconds for a database that another process is loading, and tells *on_wait*.
+    question waits up to *wait_s* seconds for a database that another process is loading, and tells *on_wait*
+    (stderr, if nothing else is given).
 
     >>> import quality_lab as ql
     >>> lab = ql.open("my-project")
@@ -49,8 +51,17 @@ def open_lab(
     return Lab(find_home(home, environment=os.environ, start=Path.cwd()), wait_s=wait_s, on_wait=on_wait)
 
 
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
 def readable_formats() -> Answer[ReadableFormat]:
-    """Return the formats that `load` reads, how it recognises each, and what their keys are."""
+    """Return the formats that `load` reads, how it recognises each, and what their keys are.
+
+    >>> from quality_lab.lab import readable_formats
+    >>> readable_formats()[0].name
+    'quality_lab.traces'
+    """
     from quality_lab import formats
 
     rows = [
@@ -80,15 +91,11 @@ class Lab(Questions, Reporting):
         """Keep where the home is; nothing is read or made."""
         self.home = home.path
         self.home_found = home.found
-        self.store = Store(home.path, wait_s=wait_s, on_wait=on_wait)
+        self.store = Store(home.path, wait_s=wait_s, on_wait=on_wait or _say)
 
     def __repr__(self) -> str:
         """Return where the lab is."""
         return f"Lab({str(self.home)!r})"
-
-    def where(self) -> str:
-        """Return a sentence on where this lab looks for its data, and how its home was found."""
-        return f"the lab is {self.store.database}; its home is {self.home_found}"
 
     # ---- bring data in ----
 
@@ -154,7 +161,12 @@ class Lab(Questions, Reporting):
         return Answer(self.store.sources(), SourceRow, title="Files behind the lab")
 
     def totals(self) -> dict[str, int]:
-        """Return how many of each noun the lab holds; a lab without a database holds none."""
+        """Return how many of each noun the lab holds; a lab without a database holds none.
+
+        >>> import quality_lab as ql
+        >>> ql.open_demo().totals()["tool_calls"]
+        486
+        """
         return self.store.totals()
 
     def tables(self) -> list[str]:

@@ -28,6 +28,7 @@ class Questions:
     """What may be asked of a store."""
 
     store: Store
+    home_found: str  # how the home was found, in words
 
     def labels(self, *, by: LabelsBy | None = None, **filters: Unpack[FilterWords]) -> Answer[LabelCount]:
         """Return how often each label was given and on what share of reviewed calls it stands.
@@ -237,8 +238,13 @@ class Questions:
         return f"no call and no label lies in what was asked for ({asked or 'everything'})"
 
     def where(self) -> str:
-        """Return a sentence on where the data is looked for."""
-        return f"the lab is {self.store.database}"
+        """Return a sentence on where this lab looks for its data, and how its home was found.
+
+        >>> import quality_lab as ql
+        >>> ql.open("my-project").where().partition("; ")[2]
+        'its home is as named'
+        """
+        return f"the lab is {self.store.database}; its home is {self.home_found}"
 
 
 def _listed(value: object) -> str:

@@ -58,7 +58,13 @@ class Reporting:
         """Return the run of report *name*: its folder, its page, and what was wrong where it is not `ok`.
 
         *parameters* are the template's own; the common filters go to those templates that declare them. It is
-        written to `<out>/<date>-<run_name>/`, by default below the home's `reports/`.
+        written to `<out>/<date>-<run_name>/`, by default below the home's `reports/`:
+        `lab.report("quality", since="7d").html` is the path of a page to show.
+
+        >>> import quality_lab as ql
+        >>> ql.open_demo().report("horoscope")
+        Traceback (most recent call last):
+        quality_lab.errors.UsageError: there is no report 'horoscope'; there are explore, quality
 
         Raises: UsageError for an unknown report, parameter or value; OutputError.
         """
@@ -77,6 +83,10 @@ class Reporting:
     def report_parameters(self, name: str) -> Answer[ReportParameter]:
         """Return the parameters of report *name*, with their defaults.
 
+        >>> import quality_lab as ql
+        >>> {row.name: row.default for row in ql.open_demo().report_parameters("quality")}["tz"]
+        '"UTC"'
+
         Raises: UsageError for an unknown report, naming those that there are.
         """
         from quality_lab.reports.templates import find_template
@@ -90,7 +100,12 @@ class Reporting:
         return Answer(rows, ReportParameter, title=f"Parameters of report {name}")
 
     def reports(self, out: Path | str | None = None) -> Answer[PastReport]:
-        """Return the reports that were run into *out*, by default the home's `reports/`, newest first."""
+        """Return the reports that were run into *out*, by default the home's `reports/`, newest first.
+
+        >>> import quality_lab as ql
+        >>> [row.report for row in ql.open_demo().reports()]
+        []
+        """
         from quality_lab.reports.shelf import runs
 
         rows = []
@@ -112,6 +127,10 @@ class Reporting:
 
     def notebooks(self) -> Path:
         """Return the home's `notebooks/`, in which every template lies; those that were there are untouched.
+
+        >>> import quality_lab as ql
+        >>> sorted(path.stem for path in ql.open_demo().notebooks().iterdir())
+        ['explore', 'quality']
 
         Raises: OutputError where the folder cannot be written.
         """

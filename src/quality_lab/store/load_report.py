@@ -46,15 +46,21 @@ class FileReport:
         return entry
 
 
-@dataclass(kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True, repr=False)
 class LoadReport:
-    """A whole load: its files, what it brought, and what the lab holds now."""
+    """A whole load: its files, what it brought, and what the lab holds now. It shows itself in words."""
 
     files: list[FileReport]
     totals: dict[str, int]  # what this load brought
     store: dict[str, int]  # what the lab holds now
     seconds: float
     notices: Sequence[str] = ()
+
+    def __repr__(self) -> str:
+        """Return what a person needs to know of the load, as lines."""
+        from quality_lab.store.load_words import load_lines
+
+        return "\n".join(load_lines(self))
 
     def to_json(self) -> dict[str, object]:
         """Return the document of `load --json`."""
