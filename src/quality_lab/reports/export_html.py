@@ -207,7 +207,23 @@ def _markdown(source: str) -> str:
 
 
 _TAGS = {
-    *("h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "section", "blockquote", "pre", "hr", "br", "wbr"),
+    *(
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "p",
+        "div",
+        "section",
+        "article",
+        "blockquote",
+        "pre",
+        "hr",
+        "br",
+        "wbr",
+    ),
     *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td"),
     *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "img", "details", "summary"),
     *("a", "abbr", "b", "code", "del", "em", "i", "ins", "kbd", "mark", "q", "s", "samp", "small"),

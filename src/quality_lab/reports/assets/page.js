@@ -6,7 +6,7 @@
   }
   var colours = held("colours");
   var dark = window.matchMedia("(prefers-color-scheme: dark)");
-  var PAPER_WIDTH = 680; /* CSS pixels between the margins of an A4 page */
+  var PAPER_WIDTH = 860; /* CSS pixels of the column, which the style sheet shrinks to A4 */
   var quiet = { displayModeBar: false, displaylogo: false, responsive: true, showTips: false,
     plotlyServerURL: "", topojsonURL: "", mapboxAccessToken: "", showSendToCloud: false, showEditInChartStudio: false };
 

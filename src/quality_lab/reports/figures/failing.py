@@ -45,9 +45,10 @@ def failing_tools(rows: Sequence[FailingTool], *, top: int = 12) -> Figure | Non
     drawn = {dot.place for dot in (*failed, *judged) if dot.calls >= LEAST}
     for place, row in enumerate(shown):
         if place not in drawn:
-            few = next((dot.calls for dot in failed if dot.place == place), row.reviewed)
+            known = next((dot.calls for dot in failed if dot.place == place), None)
+            few = f"{row.reviewed} reviewed" if known is None else f"{known} call{'' if known == 1 else 's'}"
             figure.add_annotation(
-                x=0, y=place, text=f"not enough data ({few} call{'' if few == 1 else 's'})", showarrow=False,
+                x=0, y=place, text=f"not enough data ({few})", showarrow=False,
                 xanchor="left", xshift=6, font={"color": QUIET, "size": 12},
             )  # fmt: skip  # one note, two lines
     figure.update_yaxes(

@@ -58,7 +58,7 @@ def over_time(rows: Sequence[WeeklyOutcome]) -> Figure | None:
         some = [by_tool[tool].get(week) for week in weeks]
         _add_bars(figure, some, weeks, place // columns + 1, place % columns + 1, first=place == 0)
         _add_judged(figure, some, weeks, place // columns + 1, place % columns + 1)
-    dress(figure, title_of_change(by_tool, shown, weeks), height=160 * lines, above=20)
+    dress(figure, title_of_change(by_tool, shown, weeks), height=160 * lines, above=28)
     figure.update_layout(barmode="stack", bargap=0.35)
     figure.update_yaxes(tickformat=".0%", rangemode="tozero", nticks=5, showticklabels=False)
     figure.update_yaxes(title="share of calls", showticklabels=True, col=1)

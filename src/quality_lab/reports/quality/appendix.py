@@ -36,5 +36,10 @@ week that they surely concern.
 def appendix() -> Html:
     """Return the definitions as one short list."""
     pairs = (paragraph.split(": ", 1) for paragraph in _DEFINITIONS.strip().split("\n\n"))
-    rows = join(join([tag("dt", name), tag("dd", " ".join(words.split()))]) for name, words in pairs)
+    rows = join(join([tag("dt", name), tag("dd", _sentence(words))]) for name, words in pairs)
     return section("definitions", "How the figures are defined", tag("dl", rows, class_="words"))
+
+
+def _sentence(words: str) -> str:
+    flat = " ".join(words.split())
+    return flat[:1].upper() + flat[1:]

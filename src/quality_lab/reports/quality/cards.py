@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from quality_lab.answers.words import number, percent, percent_range
-from quality_lab.reports.blocks import Html, folded, items, join, paragraph, table, tag, text
+from quality_lab.proposals import Proposal
+from quality_lab.reports.blocks import Html, folded, items, join, paragraph, table, tag
 from quality_lab.reports.quality.exchange import Example, exchange
 
 _LEAST = 10  # reviewed calls: below that a rate is not said
 
 
-def cards(proposals: Sequence[Any], examples: Mapping[str, Example], *, most: int, more: int) -> Html:
+def cards(proposals: Sequence[Proposal], examples: Mapping[str, Example], *, most: int, more: int) -> Html:
     """Return the first *most* proposals as cards, the others as rows of a table."""
     if not proposals:
         return paragraph("No label asks for a change in this window.")
@@ -20,12 +20,17 @@ def cards(proposals: Sequence[Any], examples: Mapping[str, Example], *, most: in
     return join([*shown, _others(proposals[most:], more)])
 
 
-def example_uids(proposals: Sequence[Any], *, most: int) -> list[str]:
+def example_uids(proposals: Sequence[Proposal], *, most: int) -> list[str]:
     """Return the calls that the cards show."""
     return [example.call_uid for proposal in proposals[:most] for example in proposal.examples[:3]]
 
 
-def _card(proposal: Any, examples: Mapping[str, Example]) -> Html:
+def anchor(proposal: Proposal) -> str:
+    """Return the name under which links point to its card."""
+    return f"proposal-{proposal.id}"
+
+
+def _card(proposal: Proposal, examples: Mapping[str, Example]) -> Html:
     severity = "mark high" if proposal.severity == "high" else "mark"
     marks = tag(
         "p",
@@ -34,10 +39,9 @@ def _card(proposal: Any, examples: Mapping[str, Example]) -> Html:
         tag("span", "it came back", class_="mark high") if proposal.recurred else None,
         f"{proposal.label} on ",
         tag("code", proposal.tool_name),
-        f", {proposal.source}",
+        f", {proposal.source}" if proposal.source else ", no source named",
         class_="marks",
     )
-    signatures = ", ".join(f"{one.signature} ({one.calls})" for one in proposal.signatures[:4])
     told = [examples[one.call_uid] for one in proposal.examples[:3] if one.call_uid in examples]
     return tag(
         "article",
@@ -45,20 +49,17 @@ def _card(proposal: Any, examples: Mapping[str, Example]) -> Html:
         marks,
         paragraph(_weight(proposal)),
         items(proposal.rationale) if proposal.rationale else None,
-        paragraph(tag("span", "Where: ", class_="quiet"), text(signatures)) if signatures else None,
-        join([paragraph("To do:", class_="quiet"), items(proposal.action_items)])
-        if proposal.action_items
-        else None,
+        join([tag("h4", "To do"), items(proposal.action_items)]) if proposal.action_items else None,
         exchange(told[0]) if told else None,
         folded(_more_words(len(told) - 1), *(exchange(example) for example in told[1:]))
         if told[1:]
         else None,
         class_="card",
-        id=f"proposal-{proposal.id}",
+        id=anchor(proposal),
     )
 
 
-def _weight(proposal: Any) -> str:
+def _weight(proposal: Proposal) -> str:
     calls = f"{proposal.calls:,} {'call' if proposal.calls == 1 else 'calls'}"
     if proposal.rate is None or proposal.low is None or proposal.high is None:
         return f"{calls} judged so; no trace export is here, so there is no rate."
@@ -77,7 +78,7 @@ def _more_words(count: int) -> str:
     return "One more example" if count == 1 else f"{count} more examples"
 
 
-def _others(rest: Sequence[Any], more: int) -> Html | None:
+def _others(rest: Sequence[Proposal], more: int) -> Html | None:
     if not rest and not more:
         return None
     rows = [

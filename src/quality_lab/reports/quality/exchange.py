@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from quality_lab import json_text
 from quality_lab.answers.pretty import pretty
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.filters import Filters
@@ -12,6 +13,7 @@ from quality_lab.metrics.signs.reviews import ChosenCall, LabelNote, asked, chos
 from quality_lab.reports.blocks import Html, join, tag, text
 
 _LONGEST = 600  # characters of one part; the whole call stands in the lab
+_ONE_LINE = 240  # characters of JSON that stand in one line, which wraps; longer JSON is indented
 _LINES = "\n\t"
 
 
@@ -45,15 +47,19 @@ def examples(
 def exchange(example: Example) -> Html:
     """Return an example as markup: a line for each who had a part in it."""
     call = example.call
-    outcome = call.outcome.replace("_", " ") + (f", {call.gate_reason}" if call.gate_reason else "")
+    outcome = "outcome not known" if call.outcome == "unknown" else call.outcome.replace("_", " ")
+    if call.gate_reason:
+        outcome += f", {call.gate_reason}"
     parts: list[tuple[str, Html | str]] = []
     if example.asked is not None:
         parts.append(("user", _words(example.asked)))
     parts.append(("call", join([tag("code", call.tool_name), _json(call.arguments, call.arguments_state)])))
-    parts.append((f"result: {outcome}", _json(call.result, call.result_state)))
+    came = join([tag("span", outcome, class_="quiet"), _json(call.result, call.result_state)])
+    parts.append(("result", came))
     for note in example.notes:
-        says = join([tag("strong", note.label), Html(" "), _words(note.note)]) if note.note else note.label
-        parts.append((f"reviewer {note.author}" if note.author else "reviewer", says))
+        name = f"{note.author}: " if note.author else None
+        words = join([" ", _words(note.note)]) if note.note else None
+        parts.append(("reviewer", join([name, tag("strong", note.label), words])))
     rows = join(join([tag("dt", who), tag("dd", what)]) for who, what in parts)
     return tag("div", tag("dl", rows), class_="exchange")
 
@@ -62,10 +68,19 @@ def _words(words: str) -> Html:
     return text(_cut(words), keep=_LINES)
 
 
-def _json(json_text: str | None, state: str) -> Html:
-    if json_text is None:
+def _json(content: str | None, state: str) -> Html:
+    if content is None:
         return tag("span", f" ({state.replace('_', ' ')})", class_="quiet")
-    return tag("pre", text(_cut(pretty(json_text, width=74)), keep=_LINES))
+    return tag("pre", text(_cut(pretty(_inner(content), width=_ONE_LINE)), keep=_LINES))
+
+
+def _inner(text_of_json: str) -> str:
+    """Return the text that a JSON string holds, as many tools answer in one; any other JSON as it is."""
+    try:
+        value = json_text.parse(text_of_json)
+    except (ValueError, RecursionError):
+        return text_of_json
+    return value if isinstance(value, str) else text_of_json
 
 
 def _cut(words: str) -> str:

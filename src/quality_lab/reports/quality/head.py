@@ -11,25 +11,20 @@ from quality_lab.reports.findings import Finding
 from quality_lab.reports.window import ReportWindow, difference
 
 MOST_FINDINGS = 5
-EVIDENCE = {
-    "failure": "failing-tools",
-    "swallowed": "over-time",
-    "args_drift": "proposals",
-    "early_call": "gates",
-    "no_tool": "labels",
-}
 _STALE_HOURS = 36
 
 
-def head(window: ReportWindow, findings: Sequence[Finding], *, title: str, tz: str) -> Html:
-    """Return the head of the page."""
+def head(
+    window: ReportWindow, findings: Sequence[Finding], anchors: Sequence[str], *, title: str, tz: str
+) -> Html:
+    """Return the head of the page; *anchors* are where the evidence of each finding stands."""
     return join(
         [
             tag("h1", title),
             paragraph(f"{window.words()}. Days and weeks are those of {tz}.", class_="quiet"),
             _facts(window),
             paragraph(*state(window), class_="state"),
-            _findings(findings),
+            _findings(findings, anchors),
         ]
     )
 
@@ -110,22 +105,16 @@ def _compared(what: str, now: Rate | None, before: Rate | None, of: str) -> str:
     return f"{what} no more and no less than before, beyond noise: {share} of {of}, {earlier}."
 
 
-def _findings(findings: Sequence[Finding]) -> Html:
+def _findings(findings: Sequence[Finding], anchors: Sequence[str]) -> Html:
     if not findings:
         return paragraph("Nothing stands out beyond noise in this window.")
     shown = [
-        tag("li", finding.text, Html(" "), tag("a", "Evidence", href=f"#{_anchor(finding)}"))
-        for finding in findings[:MOST_FINDINGS]
+        tag("li", finding.text, Html(" "), tag("a", "Evidence", href=f"#{anchor}"))
+        for finding, anchor in list(zip(findings, anchors, strict=True))[:MOST_FINDINGS]
     ]
     rest = len(findings) - MOST_FINDINGS
     more = paragraph(f"{rest} more in summary.json.", class_="quiet") if rest > 0 else None
     return join([tag("ol", *shown, class_="findings"), more])
-
-
-def _anchor(finding: Finding) -> str:
-    if finding.kind == "args_drift" and finding.tool_name:
-        return f"examples-{finding.kind}"
-    return EVIDENCE[finding.kind]
 
 
 def note_figures(window: ReportWindow) -> Mapping[str, object]:

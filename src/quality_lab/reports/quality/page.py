@@ -15,18 +15,27 @@ from quality_lab.metrics.guards import guards
 from quality_lab.metrics.label_counts import label_counts
 from quality_lab.metrics.signs.reviews import label_notes, reviewed
 from quality_lab.metrics.signs.shares import gate_reasons, weekly_outcomes
+from quality_lab.proposals import Proposal, proposals
 from quality_lab.reports import figures
-from quality_lab.reports.blocks import Html, Piece, join, paragraph, section, tag
+from quality_lab.reports.blocks import Html, Piece, join, paragraph, section
 from quality_lab.reports.findings import Finding, findings
 from quality_lab.reports.notes import Note, note
 from quality_lab.reports.quality import cards, tables
 from quality_lab.reports.quality.appendix import appendix
-from quality_lab.reports.quality.exchange import Example, examples, exchange
+from quality_lab.reports.quality.exchange import Example, examples
 from quality_lab.reports.quality.head import head, note_figures, state
 from quality_lab.reports.quality.parts import Parts
 from quality_lab.reports.window import ReportWindow, freshness, report_window
 from quality_lab.store import Store
 
+_CARDS = 4  # proposals told with examples; the others stand in a table
+_SECTIONS = {  # where a finding's evidence stands
+    "failure": "failing-tools",
+    "swallowed": "over-time",
+    "args_drift": "proposals",
+    "early_call": "gates",
+    "no_tool": "labels",
+}
 _FIGURES_OF_A_TOOL = (
     *("calls", "error_rate", "error_low", "error_high", "gated", "empty_results"),
     *("reviewed", "coverage", "judged_failure_rate", "judged_low", "judged_high"),
@@ -79,9 +88,24 @@ class QualityPage:
     def _tools(self) -> Answer[FailingTool]:
         return failing_tools(self._store, filters=self.window.filters, top=None)
 
+    @cached_property
+    def _proposals(self) -> Answer[Proposal]:
+        return proposals(self._store, filters=self.window.filters)
+
     def head(self) -> Piece:
         """Return the first screen: window, freshness, counts, better or worse, findings."""
-        return Piece(head(self.window, self.findings, title=self._title, tz=self.window.filters.tz))
+        anchors = [self._evidence(finding) for finding in self.findings]
+        return Piece(head(self.window, self.findings, anchors, title=self._title, tz=self.window.filters.tz))
+
+    def _evidence(self, finding: Finding) -> str:
+        """Return where on the page the evidence of a finding stands."""
+        label = {"args_drift": "bad_args", "no_tool": "missing_tool"}.get(finding.kind)
+        if label is None:
+            return _SECTIONS[finding.kind]
+        for proposal in self._proposals[:_CARDS]:
+            if proposal.label == label and finding.tool_name in (None, proposal.tool_name):
+                return cards.anchor(proposal)
+        return _SECTIONS[finding.kind]
 
     def failing_tools(self) -> Parts:
         """Return the failing tools as a figure and the table beneath it."""
@@ -139,28 +163,11 @@ class QualityPage:
             section("coverage", "Where nobody has looked", nothing if figure is None else None), figure, words
         )
 
-    def proposals(self, *, most: int = 5) -> Parts:
+    def proposals(self) -> Parts:
         """Return the proposals as cards, each with a real example, the others in a table."""
-        from quality_lab.proposals import proposals
-
-        found = proposals(self._store, filters=self.window.filters)
-        told = self._examples(cards.example_uids(found, most=most))
-        drift = next((one for one in self.findings if one.kind == "args_drift"), None)
-        return Parts(
-            section(
-                "proposals",
-                "What should change",
-                self._told(drift),
-                cards.cards(found, told, most=most, more=found.more),
-            )
-        )
-
-    def _told(self, finding: Finding | None) -> Html | None:
-        """Return the examples of a finding, for its link to lead somewhere."""
-        if finding is None:
-            return None
-        told = self._examples(finding.evidence.get("examples", [])[:1])
-        return tag("div", *(exchange(example) for example in told.values()), id=f"examples-{finding.kind}")
+        told = self._examples(cards.example_uids(self._proposals, most=_CARDS))
+        shown = cards.cards(self._proposals, told, most=_CARDS, more=self._proposals.more)
+        return Parts(section("proposals", "What should change", shown))
 
     def _examples(self, uids: Sequence[str]) -> dict[str, Example]:
         return dict(examples(self._store, self.window.filters, uids))

@@ -201,7 +201,7 @@ def _judged(row: FailingTool) -> Html:
     if not row.reviewed:
         return tag("small", "not reviewed")
     if row.reviewed < _LEAST or row.judged_failure_rate is None:
-        return tag("small", f"not enough data ({_in(row.reviewed, 'reviewed call')})")
+        return tag("small", f"not enough data ({row.reviewed} reviewed)")
     share = rate(row.judged_failure_rate, row.judged_low, row.judged_high)
     return join([share, _small(f"of {row.reviewed:,} reviewed")])
 
