@@ -20,7 +20,8 @@ KEYS = {
     "error_rate error_low error_high reviewed coverage good_reply wrong_tool missing_tool bad_args other "
     "disputed judged_failure_rate judged_low judged_high rank_by last_at flags",
     "proposals": "id fingerprint kind severity state recurred tool_name source label feedback_count calls "
-    "reviewed error_count rate low high impact last_at title summary rationale action_items signatures examples",
+    "reviewed error_count rate low high impact last_at title summary rationale action_items signatures "
+    "examples",
     "calls": "call_uid conversation_id turn cycle call_index tool_name arguments result outcome is_error "
     "error_text actor source style created_at labels file line",
     "coverage": "tool_name calls reviewed coverage reviewers reason",
