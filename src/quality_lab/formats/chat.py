@@ -8,62 +8,32 @@ none yet. Only a result whose id is not among those looks further back.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
 
-from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.chat_fields import (
+    CALL,
+    CUSTOM,
+    FUNCTION,
+    MESSAGE,
+    MessageFields,
+    content_of,
+    elements,
+    text_of,
+)
+from quality_lab.formats.making import quick
 from quality_lab.formats.moments import moment_of
 from quality_lab.formats.upstream import arguments_of
-from quality_lab.formats.validation import Refused, refusal
+from quality_lab.formats.validation import Refused
 from quality_lab.records import ArgumentsState, Message, ReadNotes, ResultState, ToolCall
 
 _ABSENT = msgspec.Raw()
-
-
-class MessageFields(msgspec.Struct, kw_only=True, gc=False):
-    """A message as it is written; its answer's usage and reason may be laid beside it by a reader."""
-
-    role: str
-    content: msgspec.Raw = _ABSENT
-    refusal: str | None = None
-    name: str | None = None
-    tool_calls: msgspec.Raw = _ABSENT
-    function_call: msgspec.Raw = _ABSENT
-    tool_call_id: str | None = None
-    id: str | None = None
-    model: str | None = None
-    created_at: msgspec.Raw = _ABSENT
-
-
-class _CallFields(msgspec.Struct, kw_only=True, gc=False):
-    id: str | None = None
-    type: str | None = None
-    index: int | None = None
-    function: msgspec.Raw = _ABSENT
-    custom: msgspec.Raw = _ABSENT
-
-
-class _FunctionFields(msgspec.Struct, kw_only=True, gc=False):
-    name: str
-    arguments: msgspec.Raw = _ABSENT
-
-
-class _CustomFields(msgspec.Struct, kw_only=True, gc=False):
-    name: str
-    input: msgspec.Raw = _ABSENT
-
-
-class _Part(msgspec.Struct):
-    text: str | None = None
-
-
-_message = FlatDecoder(MessageFields)
-_call = FlatDecoder(_CallFields)
-_function = FlatDecoder(_FunctionFields)
-_custom = FlatDecoder(_CustomFields)
+_message = quick(Message)
+_tool_call = quick(ToolCall)
+_ANSWERS = ("tool", "function")  # roles
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,6 +69,7 @@ class Talk:
     _call_index: int = 0
     _answered: bool = False  # the agent has spoken or acted in this turn
     _batch: list[Made] = field(default_factory=list)
+    _waiting: dict[str, list[Made]] = field(default_factory=dict)  # by id, the latest last
 
     def read(self, texts: Sequence[msgspec.Raw], *, below: str) -> None:
         """Take in messages, of which the first stands at `below[0]` in its line.
@@ -108,7 +79,7 @@ class Talk:
         """
         for place, text in enumerate(texts):
             path = f"{below}[{place}]"
-            self.take(_message.decode(bytes(text), self.notes, below=path), path)
+            self.take(MESSAGE.decode(bytes(text), self.notes, below=path), path)
 
     def take(self, message: MessageFields, path: str) -> None:
         """Take in one message."""
@@ -120,7 +91,7 @@ class Talk:
             self._answered, self._cycle, self._batch = True, self._cycle + 1, []
             for index, (call_id, name, arguments) in enumerate(asked):
                 self._make(message, moment, index, call_id, name, arguments)
-        elif message.role in ("tool", "function"):
+        elif message.role in _ANSWERS:
             self._answered = True
             self._give(message)
         self.messages.append(message)
@@ -128,27 +99,27 @@ class Talk:
 
     def finish(self) -> None:
         """Settle the calls that no result came for: the log ends with them, or it goes on without."""
+        spoken = [place for place, message in enumerate(self.messages) if message.role not in _ANSWERS]
         for call in self.calls:
             if call.result_position is None:
-                ends_here = all(after.role == "tool" for after in self.messages[call.position + 1 :])
-                call.result_state = "not_captured" if ends_here else "absent"
+                call.result_state = "not_captured" if call.position == spoken[-1] else "absent"
                 self.notes.count(self.notes.missing, "call without result")
 
     def _asked(self, message: MessageFields, path: str) -> Iterator[tuple[str | None, str, msgspec.Raw]]:
         """Yield id, name and arguments of each call that *message* makes."""
         for place, text in enumerate(elements(message.tool_calls, f"{path}.tool_calls")):
             where = f"{path}.tool_calls[{place}]"
-            call = _call.decode(bytes(text), self.notes, below=where)
+            call = CALL.decode(bytes(text), self.notes, below=where)
             if bytes(call.custom) not in (b"", b"null"):
-                custom = _custom.decode(bytes(call.custom), self.notes, below=f"{where}.custom")
+                custom = CUSTOM.decode(bytes(call.custom), self.notes, below=f"{where}.custom")
                 yield call.id, custom.name, custom.input
             elif bytes(call.function) in (b"", b"null"):
                 raise Refused(f"{where}.function", "required field is missing")
             else:
-                function = _function.decode(bytes(call.function), self.notes, below=f"{where}.function")
+                function = FUNCTION.decode(bytes(call.function), self.notes, below=f"{where}.function")
                 yield call.id, function.name, function.arguments
         if bytes(message.function_call) not in (b"", b"null"):
-            function = _function.decode(
+            function = FUNCTION.decode(
                 bytes(message.function_call), self.notes, below=f"{path}.function_call"
             )
             yield None, function.name, function.arguments
@@ -178,6 +149,8 @@ class Talk:
         )
         self._call_index += 1
         self._batch.append(made)
+        if call_id is not None:
+            self._waiting.setdefault(call_id, []).append(made)
         self.calls.append(made)
 
     def _give(self, message: MessageFields) -> None:
@@ -199,64 +172,72 @@ class Talk:
         for call in open_here:
             if call.call_id == wanted:
                 return call
-        for call in reversed(self.calls):
-            if call.call_id == wanted and call.result_position is None:
+        waiting = self._waiting.get(wanted, [])
+        while waiting:
+            call = waiting.pop()
+            if call.result_position is None:
                 return call
         unnamed = [call for call in open_here if call.call_id is None]
         return next(iter(unnamed), None)
 
-    def message_records(self, key_space: str, conversation_id: str, *, since: int = 0) -> Iterator[Message]:
-        """Yield the messages from position *since* on."""
+    def message_records(
+        self, key_space: str, conversation_id: str, *, model: str | None = None, since: int = 0
+    ) -> Iterator[Message]:
+        """Yield the messages from position *since* on; *model* is the one that wrote what names no other."""
         for position in range(since, len(self.messages)):
             message = self.messages[position]
-            yield Message(
+            yield _message(
                 key_space=key_space,
                 conversation_id=conversation_id,
                 position=position,
                 role=message.role,
                 text=text_of(message),
-                content=_content_of(message),
+                content=content_of(message),
                 message_id=message.id,
                 call_id=message.tool_call_id,
                 name=message.name,
-                model=message.model,
+                model=message.model or (model if message.role == "assistant" else None),
                 created_at=self.moments[position],
             )
 
-    def digest(self, upto: int) -> bytes:
-        """Return a digest of the first *upto* messages: what was said, called and answered."""
-        digest = hashlib.sha256()
+    def digests(self) -> list[str]:
+        """Return a digest of all that was said, called and answered up to each message; first, of nothing."""
+        running = hashlib.sha256()
+        digests = [running.hexdigest()[:16]]
         calls = iter(self.calls)
         call = next(calls, None)
-        for position, message in enumerate(self.messages[:upto]):
-            said = [message.role, text_of(message), _content_of(message), message.tool_call_id]
+        for position, message in enumerate(self.messages):
+            said = [message.role, text_of(message), content_of(message), message.tool_call_id]
             while call is not None and call.position == position:
                 said += call.tool_name, call.arguments
                 call = next(calls, None)
-            digest.update(msgspec.json.encode(said))
-        return digest.digest()
+            running.update(msgspec.json.encode(said))
+            digests.append(running.hexdigest()[:16])
+        return digests
 
 
-def elements(raw: msgspec.Raw, path: str) -> list[msgspec.Raw]:
-    """Return the elements of the list at *path*; none where it is null or not there.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """What all calls of a conversation share."""
 
-    Raises:
-        Refused: something else stands there.
-    """
-    if not bytes(raw):
-        return []
-    try:
-        return msgspec.json.decode(raw, type=list[msgspec.Raw] | None) or []
-    except msgspec.ValidationError as problem:
-        raise Refused(*refusal(problem, below=path)) from None
+    key_space: str
+    conversation_id: str
+    source: str | None
+    style: str | None
+    model: str | None = None  # of messages that name no other
+    moment: datetime | None = None  # of messages that name no other
+    definitions: Mapping[str, str] = field(default_factory=dict)  # name of a tool that was offered → digest
 
 
-def tool_call(made: Made, *, key_space: str, conversation_id: str) -> ToolCall:
-    """Return the record of a call, as far as every chat format knows it."""
-    return ToolCall(
-        key_space=key_space,
-        key=call_key(conversation_id, made.position, made.index),
-        conversation_id=conversation_id,
+def tool_call(
+    made: Made, setting: Setting, *, error_text: str | None = None, can_say: bool = False
+) -> ToolCall:
+    """Return the record of a call. Where the format *can say* whether it failed, *error_text* says so."""
+    failed = error_text is not None
+    return _tool_call(
+        key_space=setting.key_space,
+        key=call_key(setting.conversation_id, made.position, made.index),
+        conversation_id=setting.conversation_id,
         tool_name=made.tool_name,
         turn=made.turn,
         cycle=made.cycle,
@@ -268,32 +249,17 @@ def tool_call(made: Made, *, key_space: str, conversation_id: str) -> ToolCall:
         arguments_state=made.arguments_state,
         result=made.result,
         result_state=made.result_state,
-        model=made.model,
-        created_at=made.created_at,
+        is_error=False if can_say and not failed and made.result is not None else None,
+        error_origin="text" if failed else None,
+        error_text=error_text,
+        source=setting.source,
+        style=setting.style,
+        model=made.model or setting.model,
+        tool_definition=setting.definitions.get(made.tool_name),
+        created_at=made.created_at or setting.moment,
     )
 
 
 def call_key(conversation_id: str, position: int, index: int) -> str:
     """Return the key of a call: its conversation, the position of its message, its place in the batch."""
     return f"{conversation_id}#{position}.{index}"
-
-
-def text_of(message: MessageFields) -> str | None:
-    """Return what a person would read of *message*: its text, the text of its parts, or its refusal."""
-    content = bytes(message.content)
-    if content.startswith(b'"'):
-        return msgspec.json.decode(content, type=str)
-    if content.startswith(b"["):
-        try:
-            parts = msgspec.json.decode(content, type=list[_Part | str])
-        except msgspec.ValidationError:
-            return None
-        texts = [part if isinstance(part, str) else part.text for part in parts]
-        return "\n".join(text for text in texts if text is not None) or None
-    return message.refusal
-
-
-def _content_of(message: MessageFields) -> str | None:
-    """Return content that is more than its text."""
-    content = bytes(message.content)
-    return None if not content or content == b"null" or content.startswith(b'"') else content.decode()

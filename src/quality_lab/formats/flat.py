@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Generic, NamedTuple, TypeVar, get_args
 
 import msgspec
@@ -15,8 +16,10 @@ Fields = TypeVar("Fields", bound=msgspec.Struct)
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _OTHER_SCALAR = r'[^,"}]++'  # the parser has made sure that it is one
+_GAP = r"[ \t\r\n]*+"
 _UNKNOWN = "Object contains unknown field"
-_SHAPES_KEPT = 8
+_SHAPES_KEPT = 16  # after so many, only a few are learned: an exporter that shuffles its keys has none
+_KEYS_OF_A_SHAPE = 64
 
 
 class _Run(NamedTuple):
@@ -24,6 +27,13 @@ class _Run(NamedTuple):
 
     pattern: re.Pattern[bytes]
     nested: str | None
+
+
+class _Shape(NamedTuple):
+    """An order of keys, each once."""
+
+    runs: tuple[_Run, ...]
+    unknown: tuple[str, ...]  # those of them that nobody knows
 
 
 class FlatDecoder(Generic[Fields]):
@@ -40,7 +50,8 @@ class FlatDecoder(Generic[Fields]):
         strict = msgspec.defstruct(kind.__name__, [], bases=(kind,), forbid_unknown_fields=True, kw_only=True)
         self._strict: msgspec.json.Decoder[Fields] = msgspec.json.Decoder(strict)
         self._lax = msgspec.json.Decoder(kind)
-        self._shapes: list[tuple[_Run, ...]] = []
+        self._shapes: list[_Shape] = []
+        self._misses = 0
 
     def decode(self, text: bytes, notes: ReadNotes, *, below: str = "") -> Fields:
         """Return the fields of the object *text*; keys that nobody knows are counted in *notes*.
@@ -52,38 +63,48 @@ class FlatDecoder(Generic[Fields]):
             msgspec.DecodeError: the text is not JSON.
         """
         try:
-            return self._decoded(text, notes, below)
+            try:
+                found = self._strict.decode(text)
+            except msgspec.ValidationError as problem:
+                if not str(problem).startswith(_UNKNOWN):
+                    raise
+                found = self._lax.decode(text)
+            for name in self._unknown(text, found):
+                tally(notes, notes.unknown_fields, joined(without_indexes(below), name))
         except (msgspec.ValidationError, Refused) as problem:
             raise Refused(*refusal(problem, below=below)) from None
-
-    def _decoded(self, text: bytes, notes: ReadNotes, below: str) -> Fields:
-        try:
-            found = self._strict.decode(text)
-        except msgspec.ValidationError as problem:
-            if not str(problem).startswith(_UNKNOWN):
-                raise
-            found = self._lax.decode(text)
-            for name in _keys(text):
-                if name not in self._types:
-                    tally(notes, notes.unknown_fields, joined(without_indexes(below), name))
-            return found
-        for shape in self._shapes:
-            if _fits(shape, text, found):
-                return found
-        self._learn(_keys(text))
         return found
 
-    def _learn(self, keys: list[str]) -> None:
-        runs, run = [], r"[ \t\r]*\{"
-        for place, name in enumerate(keys):
-            run += (", ?" if place else " ?") + f'"{re.escape(name)}": ?'
-            if self._types[name] is msgspec.Raw:
+    def _unknown(self, text: bytes, found: Fields) -> tuple[str, ...]:
+        """Return the unknown keys of the object *text*, or refuse it where a key stands there twice."""
+        for shape in self._shapes:
+            if _fits(shape.runs, text, found):
+                return shape.unknown
+        pairs = [(str(msgspec.json.decode(key)), value) for key, value in members(text)]
+        times = Counter(key for key, _ in pairs)
+        if len(times) < len(pairs):
+            key, count = times.most_common(1)[0]
+            raise Refused(key[:200], f"the key stands there {count} times")
+        unknown = tuple(key for key in times if key not in self._types)
+        self._misses += 1
+        if len(pairs) <= _KEYS_OF_A_SHAPE and (self._misses <= _SHAPES_KEPT or not self._misses % 64):
+            self._learn(pairs, unknown)
+        return unknown
+
+    def _learn(self, pairs: list[tuple[str, bytes]], unknown: tuple[str, ...]) -> None:
+        runs, run = [], _GAP + r"\{" + _GAP
+        for place, (name, value) in enumerate(pairs):
+            run += f"{_GAP},{_GAP}" if place else ""
+            run += re.escape(f'"{name}"') + f"{_GAP}:{_GAP}"
+            if self._types.get(name) is msgspec.Raw:
                 runs.append(_Run(re.compile(run.encode(), re.DOTALL), name))
                 run = ""
+            elif name in unknown and value.startswith((b"{", b"[")):
+                return  # its length is not known without parsing it
             else:
-                run += _written(self._types[name])
-        runs.append(_Run(re.compile((run + r"\}[ \t\r]*\Z").encode(), re.DOTALL), None))
-        self._shapes = [tuple(runs), *self._shapes[: _SHAPES_KEPT - 1]]
+                run += _written(self._types.get(name, int | str))
+        runs.append(_Run(re.compile((run + _GAP + r"\}" + _GAP + r"\Z").encode(), re.DOTALL), None))
+        self._shapes = [_Shape(tuple(runs), unknown), *self._shapes[: _SHAPES_KEPT - 1]]
 
 
 def _fits(shape: tuple[_Run, ...], text: bytes, found: msgspec.Struct) -> bool:
@@ -96,14 +117,6 @@ def _fits(shape: tuple[_Run, ...], text: bytes, found: msgspec.Struct) -> bool:
         if nested is not None:
             position += len(memoryview(getattr(found, nested)))
     return True
-
-
-def _keys(text: bytes) -> list[str]:
-    """Return the keys of the object *text* in order, or refuse it where one stands there twice."""
-    keys = [msgspec.json.decode(key, type=str) for key, _ in members(text)]
-    for key in {key for key in keys if keys.count(key) > 1}:
-        raise Refused(key, f"the key stands there {keys.count(key)} times")
-    return keys
 
 
 def _written(kind: object) -> str:

@@ -6,6 +6,7 @@ of the file ended is that conversation: only what is new in it is taken, and the
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,14 +15,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from quality_lab.formats.chat import MessageFields, Talk, elements, tool_call
+from quality_lab.formats.chat import Setting, Talk, tool_call
+from quality_lab.formats.chat_fields import MESSAGE, elements
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.definitions import Definitions, Offer
 from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.openai_fields import ChoiceFields, ConversationFields, UsageFields
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.validation import Refused, joined, refusal
-from quality_lab.records import Conversation, Message, Record, ToolCall
+from quality_lab.records import Conversation, Message, Record
 
 NAME = "openai_chat"
 _NOTHING = (b"", b"null")
@@ -29,7 +31,6 @@ _PARTS = ("text", "input_text", "output_text", "refusal", "image_url", "input_au
 
 _conversation = FlatDecoder(ConversationFields)
 _choice = FlatDecoder(ChoiceFields)
-_message = FlatDecoder(MessageFields)
 _usage = msgspec.json.Decoder(UsageFields)
 
 
@@ -39,14 +40,6 @@ class _Reply(NamedTuple):
     position: int
     usage: UsageFields
     finish_reason: str | None
-
-
-class _Known(NamedTuple):
-    """A conversation of this file, as far as it went when it was last written."""
-
-    conversation_id: str
-    length: int
-    digest: bytes
 
 
 class _Line(NamedTuple):
@@ -66,19 +59,23 @@ class _Reader:
     def __init__(self, reading: Reading) -> None:
         self.definitions = Definitions()
         self._reading, self._notes = reading, reading.notes
-        self._known: dict[str, list[_Known]] = {}
+        self._known: dict[tuple[str, int, str], str] = {}  # name, length, digest of all → conversation
         self._occurrences: Counter[str] = Counter()
 
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
         found = self._line(text)
         conversation_id, since = self._place(found)
-        calls = [
-            call
-            for call in found.talk.calls
-            if call.position >= since or (call.result_position or -1) >= since
-        ]
-        moments = [moment for moment in (found.moment, *found.talk.moments) if moment is not None]
         options = self._reading.options
+        setting = Setting(
+            key_space=NAME,
+            conversation_id=conversation_id,
+            source=options.source,
+            style=options.style,
+            model=found.model,
+            moment=found.moment,
+            definitions=found.offer.by_name if found.offer else {},
+        )
+        moments = [moment for moment in (found.moment, *found.talk.moments) if moment is not None]
         conversation = Conversation(
             key_space=NAME,
             conversation_id=conversation_id,
@@ -89,14 +86,12 @@ class _Reader:
             ended_at=max(moments, default=None),
             offered=None if found.offer is None else found.offer.digests,
         )
-        messages = found.talk.message_records(NAME, conversation_id, since=since)
+        messages = found.talk.message_records(NAME, conversation_id, model=found.model, since=since)
+        new = (call for call in found.talk.calls if max(call.position, call.result_position or -1) >= since)
         return (
             conversation,
-            *(self._with_reply(message, found) for message in messages),
-            *(
-                self._completed(tool_call(call, key_space=NAME, conversation_id=conversation_id), found)
-                for call in calls
-            ),
+            *(_with_reply(message, found) for message in messages),
+            *(tool_call(call, setting) for call in new),
         )
 
     # -- taking a line apart --------------------------------------------------------------------------------
@@ -133,7 +128,7 @@ class _Reader:
             self._notes.count(self._notes.not_understood, "choices[1…]", len(choices) - 1)
         path = joined(below, "choices[0]")
         choice = _choice.decode(bytes(choices[0]), self._notes, below=path)
-        message = _message.decode(bytes(choice.message), self._notes, below=f"{path}.message")
+        message = MESSAGE.decode(bytes(choice.message), self._notes, below=f"{path}.message")
         talk.take(message, f"{path}.message")
         try:
             usage = _usage.decode(answered.usage) if bytes(answered.usage) not in _NOTHING else UsageFields()
@@ -154,60 +149,44 @@ class _Reader:
 
     def _place(self, found: _Line) -> tuple[str, int]:
         """Return the id of the line's conversation and the position of the first message that is new."""
-        talk = found.talk
-        digest = talk.digest(len(talk.messages))
-        name = found.given_id or _opening(found)
-        known = self._known.setdefault(name, [])
-        for place, earlier in enumerate(known):
-            if earlier.length < len(talk.messages) and talk.digest(earlier.length) == earlier.digest:
-                known[place] = _Known(earlier.conversation_id, len(talk.messages), digest)
-                self._notes.count(self._notes.merged, "history written again", earlier.length)
-                return earlier.conversation_id, earlier.length
-        conversation_id = name
-        if found.given_id is None:
+        digests = found.talk.digests()
+        name = found.given_id or _opening(found, digests)
+        for length in range(len(digests) - 2, 0, -1):
+            conversation_id = self._known.pop((name, length, digests[length]), None)
+            if conversation_id is not None:
+                self._known[name, len(digests) - 1, digests[-1]] = conversation_id
+                self._notes.count(self._notes.merged, "history written again", length)
+                return conversation_id, length
+        conversation_id = found.given_id
+        if conversation_id is None:
             conversation_id = f"{name}-{self._occurrences[name]}"
             self._occurrences[name] += 1
-        known.append(_Known(conversation_id, len(talk.messages), digest))
+        self._known[name, len(digests) - 1, digests[-1]] = conversation_id
         return conversation_id, 0
 
-    # -- what the line knows and its messages do not --------------------------------------------------------
 
-    def _with_reply(self, message: Message, found: _Line) -> Message:
-        if message.role == "assistant" and message.model is None:
-            message = replace(message, model=found.model)
-        if found.reply is None or found.reply.position != message.position:
-            return message
-        return replace(
-            message,
-            created_at=message.created_at or found.moment,
-            input_tokens=found.reply.usage.prompt_tokens,
-            output_tokens=found.reply.usage.completion_tokens,
-            finish_reason=found.reply.finish_reason,
-        )
-
-    def _completed(self, call: ToolCall, found: _Line) -> ToolCall:
-        return replace(
-            call,
-            source=self._reading.options.source,
-            style=self._reading.options.style,
-            model=call.model or found.model,
-            created_at=call.created_at or found.moment,
-            tool_definition=None if found.offer is None else found.offer.by_name.get(call.tool_name),
-        )
+def _with_reply(message: Message, found: _Line) -> Message:
+    """Return *message*, with what the response said of it where it is the response's."""
+    if found.reply is None or found.reply.position != message.position:
+        return message
+    return replace(
+        message,
+        created_at=message.created_at or found.moment,
+        input_tokens=found.reply.usage.prompt_tokens,
+        output_tokens=found.reply.usage.completion_tokens,
+        finish_reason=found.reply.finish_reason,
+    )
 
 
-def _opening(found: _Line) -> str:
+def _opening(found: _Line, digests: list[str]) -> str:
     """Return a digest of how the conversation opened: its definitions, and all up to the agent's first word.
 
     The agent's word belongs to it, since many people open with "Hello" and are not one person.
     """
-    talk = found.talk
-    first = next(
-        (at for at, message in enumerate(talk.messages) if message.role == "assistant"), len(talk.messages)
-    )
-    opening = Talk(talk.notes, talk.messages[: first + 1], calls=talk.calls)
-    offered = ".".join(found.offer.digests) if found.offer else ""
-    return f"{opening.digest(first + 1).hex()[:16]}{offered and '.'}{offered}"
+    messages = found.talk.messages
+    first = next((at for at, message in enumerate(messages, start=1) if message.role == "assistant"), -1)
+    offered = ".".join(sorted(found.offer.digests)) if found.offer else ""
+    return hashlib.sha256(f"{digests[first]} {offered}".encode()).hexdigest()[:16]
 
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:

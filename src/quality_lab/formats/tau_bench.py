@@ -8,17 +8,17 @@ and called.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from quality_lab.formats.chat import Made, Talk, elements, tool_call
+from quality_lab.formats.chat import Made, Setting, Talk, tool_call
+from quality_lab.formats.chat_fields import elements
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.validation import Refused
-from quality_lab.records import Conversation, Feedback, Record, ToolCall
+from quality_lab.records import Conversation, Feedback, Record
 
 NAME = "tau_bench"
 _ABSENT = msgspec.Raw()
@@ -43,17 +43,22 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
         talk.finish()
         if not talk.messages:
             reading.notes.count(reading.notes.missing, "messages of a run that crashed")
-        conversation_id = _conversation_id(run, talk)
+        setting = Setting(
+            key_space=NAME,
+            conversation_id=_conversation_id(run, talk),
+            source=reading.options.source,
+            style=reading.options.style,
+        )
         return (
             Conversation(
                 key_space=NAME,
-                conversation_id=conversation_id,
-                source=reading.options.source,
-                style=reading.options.style,
+                conversation_id=setting.conversation_id,
+                source=setting.source,
+                style=setting.style,
             ),
-            *talk.message_records(NAME, conversation_id),
-            *(_judged(made, conversation_id, reading) for made in talk.calls),
-            *_reward(run, conversation_id),
+            *talk.message_records(NAME, setting.conversation_id),
+            *(tool_call(made, setting, error_text=_error(made), can_say=True) for made in talk.calls),
+            *_reward(run, setting),
         )
 
     return each_object(raws, reading, records)
@@ -64,26 +69,18 @@ def _conversation_id(run: _Run, talk: Talk) -> str:
 
     Task and trial alone are the same in the results of every model; a finished run is never written again.
     """
-    return (
-        f"{run.task_id}/{0 if run.trial is None else run.trial}/{talk.digest(len(talk.messages)).hex()[:8]}"
-    )
+    return f"{run.task_id}/{0 if run.trial is None else run.trial}/{talk.digests()[-1][:8]}"
 
 
-def _judged(made: Made, conversation_id: str, reading: Reading) -> ToolCall:
-    call = replace(
-        tool_call(made, key_space=NAME, conversation_id=conversation_id),
-        source=reading.options.source,
-        style=reading.options.style,
-    )
-    if made.result is None:
-        return call
-    said = msgspec.json.decode(made.result, type=str) if made.result.startswith('"') else ""
-    if said.startswith("Error:"):
-        return replace(call, error_origin="text", error_text=said)
-    return replace(call, is_error=False)
+def _error(made: Made) -> str | None:
+    """Return the result where it is an error's text."""
+    if made.result is None or not made.result.startswith(('"E', '"\\')):
+        return None
+    said = msgspec.json.decode(made.result, type=str)
+    return said if said.startswith("Error:") else None
 
 
-def _reward(run: _Run, conversation_id: str) -> Iterator[Feedback]:
+def _reward(run: _Run, setting: Setting) -> Iterator[Feedback]:
     """Yield the run's reward as the score of a program; it is about the run, not about its calls."""
     reward = str(run.reward, "utf-8")
     if reward in ("", "null"):
@@ -92,14 +89,15 @@ def _reward(run: _Run, conversation_id: str) -> Iterator[Feedback]:
         raise Refused("reward", "wanted a number")
     yield Feedback(
         key_space=NAME,
-        key=f"{conversation_id}/reward",
+        key=f"{setting.conversation_id}/reward",
         target_level="conversation",
         target_key_space=NAME,
-        conversation_id=conversation_id,
+        conversation_id=setting.conversation_id,
         name="reward",
         score=reward,
         author_kind="CODE",
         author=NAME,
+        source=setting.source,
     )
 
 
