@@ -287,7 +287,7 @@ def test_the_tool_that_reviewers_name_is_a_sub_row(builder):
 
 def piece(uid: str, arguments: object, **given) -> Evidence:
     values = dict.fromkeys(Evidence.__dataclass_fields__)
-    values |= {"call_uid": uid, "label": "bad_args", "age": 1, "arguments": json.dumps(arguments)}
+    values |= {"call_uid": uid, "label": "bad_args", "arguments": json.dumps(arguments)}
     return Evidence(**values | given)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from quality_lab.lab.doctor import Check
     from quality_lab.lab.export import Exported, Noun
+    from quality_lab.store.kept import KeptQuestion
     from quality_lab.store.load_report import LoadReport
     from quality_lab.store.store import RejectRow, SourceRow
 
@@ -91,7 +92,7 @@ class Lab(Questions, Reporting):
         """Keep where the home is; nothing is read or made."""
         self.home = home.path
         self.home_found = home.found
-        self.store = Store(home.path, wait_s=wait_s, on_wait=on_wait or _say)
+        self.store = Store(home.path, wait_s=wait_s, on_wait=on_wait or _say, kept=_kept_questions)
 
     def __repr__(self) -> str:
         """Return where the lab is."""
@@ -239,3 +240,11 @@ class Lab(Questions, Reporting):
         from quality_lab.lab.doctor import examine
 
         return examine(self, kernel=kernel)
+
+
+def _kept_questions() -> list[KeptQuestion]:
+    """Return the questions whose rows a load keeps for those who ask without a filter."""
+    from quality_lab.proposals import heavy_questions
+    from quality_lab.store.kept import KeptQuestion
+
+    return [KeptQuestion(sql=sql, parameters=parameters) for sql, parameters in heavy_questions()]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from quality_lab.answers import Answer
 from quality_lab.errors import UsageError
-from quality_lab.metrics.asking import Asks, put
+from quality_lab.metrics.asking import Asks, put, together
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.labelled_tools import labelled_tools
 from quality_lab.metrics.rates import rate_of
@@ -128,6 +128,11 @@ def failing_tools(
         raise UsageError(
             "calls are counted by the time of the call; the time of the label is for labels and proposals"
         )
+    with together(store):
+        return _asked(store, filters, by, top)
+
+
+def _asked(store: Asks, filters: Filters, by: RankBy, top: int | None) -> Answer[FailingTool]:
     sums = put(store, ToolSums, "failing_tools", filters)
     weeks = weeks_between(filters, [row.first_at for row in sums], [row.last_at for row in sums])
     bare = any(row.seen > row.calls for row in sums)

@@ -12,7 +12,7 @@ from quality_lab.answers import Answer
 from quality_lab.errors import UsageError
 from quality_lab.intervals import Sums, rate
 from quality_lab.labels import FIVE
-from quality_lab.metrics.asking import Asks, put
+from quality_lab.metrics.asking import Asks, put, together
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.label_splits import label_splits
 from quality_lab.metrics.label_sums import LabelSums
@@ -59,6 +59,11 @@ def label_counts(
     """
     if by is not None and by not in BY:
         raise UsageError(f"labels are counted by {', '.join(BY)}, not by {by!r}")
+    with together(store):
+        return _asked(store, filters, by)
+
+
+def _asked(store: Asks, filters: Filters, by: LabelsBy | None) -> Answer[LabelCount]:
     if by in ("reviewer", "week"):
         sums = label_splits(store, filters=filters, by=by)
     else:

@@ -3,6 +3,7 @@
 from quality_lab.proposals.compat import compat_preview
 from quality_lab.proposals.compat_query import CompatQuery, CompatQueryError, parse_compat_query
 from quality_lab.proposals.grouping import Example, Proposal, proposals
+from quality_lab.proposals.heavy import heavy_questions
 from quality_lab.proposals.signatures import Signature
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Proposal",
     "Signature",
     "compat_preview",
+    "heavy_questions",
     "parse_compat_query",
     "proposals",
 ]

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
-from quality_lab.metrics.asking import Asks, put
-from quality_lab.metrics.filters import Filters
+from quality_lab.labels import FIVE
+from quality_lab.metrics.asking import Asks, put, put_among
+from quality_lab.metrics.filters import EVERYTHING, Filters
 
-MOST_OF_A_KIND = 50  # newest labels of one kind on one tool and source that are looked at
+MOST_OF_A_KIND = 20  # newest labels of one kind on one tool and source that are looked at
 _BETWEEN = "\x1f"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Newest:
+    """A row of the query on newest labels."""
+
+    feedback_uid: str
+    group_key: str
+    age: int  # 1 is the newest of its kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,13 +32,13 @@ class Evidence:
     tool_name: str
     source: str | None
     label: str
+    feedback_uid: str
     call_uid: str
     author: str | None
     note: str | None
     labelled_at: datetime | None
     expected_tool: str | None
     expected_arguments: str | None
-    age: int  # 1 is the newest of its kind
     conversation_id: str | None
     arguments: str | None
     arguments_state: str | None
@@ -40,19 +51,31 @@ class Evidence:
 
 
 def evidence(
-    store: Asks, *, filters: Filters, pairs: Collection[tuple[str, str, str | None]]
+    store: Asks, *, filters: Filters, groups: Collection[tuple[str, str, str | None, str]]
 ) -> list[Evidence]:
-    """Return the newest labels of each kind on the given tenants, tools and sources, newest first."""
-    if not pairs:
+    """Return the newest labels of the given tenants, tools, sources and labels, newest first.
+
+    A group of bad_args brings along the other labels on its tool and source, for comparison.
+    """
+    if not groups:
         return []
-    wanted = sorted(_BETWEEN.join((tenant, tool, source or "")) for tenant, tool, source in pairs)
-    return put(
+    keys = {
+        _BETWEEN.join((tenant, tool, source or "", each))
+        for tenant, tool, source, label in groups
+        for each in (FIVE if label == "bad_args" else (label,))
+    }
+    newest = put_among(
         store,
-        Evidence,
-        "evidence",
+        Newest,
+        "newest",
         filters,
+        column="group_key",
+        among=keys,
         time="label",
         room=__package__,
-        pairs=wanted,
         most=MOST_OF_A_KIND,
     )
+    ages = {row.feedback_uid: row.age for row in newest}
+    wanted = [UUID(uid) for uid in ages]
+    rows = put(store, Evidence, "evidence", EVERYTHING, room=__package__, labels_wanted=wanted)
+    return sorted(rows, key=lambda row: (ages[row.feedback_uid], row.feedback_uid))

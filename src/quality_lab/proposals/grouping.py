@@ -11,7 +11,7 @@ from typing import Literal
 from quality_lab.answers import Answer
 from quality_lab.intervals import Rate
 from quality_lab.labels import PROPOSAL_KIND
-from quality_lab.metrics.asking import Asks, put
+from quality_lab.metrics.asking import Asks, put, together
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.rates import rate_of
 from quality_lab.metrics.undated import undated_notes
@@ -123,15 +123,20 @@ def proposals(store: Asks, *, filters: Filters = EVERYTHING, top: int | None = 2
     means the time of the label unless `time="call"` says otherwise; the rate's denominator is bounded by the
     same window.
     """
+    with together(store):
+        return _asked(store, filters, top)
+
+
+def _asked(store: Asks, filters: Filters, top: int | None) -> Answer[Proposal]:
     sums = put(store, GroupSums, "groups", filters, time="label", room=__package__)
     weeks = weeks_between(filters, [row.first_made_at for row in sums], [row.last_made_at for row in sums])
     graded = sorted((_Graded.of(row, weeks) for row in sums), key=_Graded.place)
     shown = graded if top is None else graded[:top]
-    pairs = {(one.sums.tenant, one.sums.tool_name, one.sums.source) for one in shown}
     found: dict[tuple[str, str, str | None], list[Evidence]] = defaultdict(list)
-    for piece in evidence(store, filters=filters, pairs=pairs):
+    groups = [(one.sums.tenant, one.sums.tool_name, one.sums.source, one.sums.label) for one in shown]
+    for piece in evidence(store, filters=filters, groups=groups):
         found[piece.tenant, piece.tool_name, piece.source].append(piece)
-    states = {(one.tenant, one.fingerprint): one for one in decided(store, filters=filters)}
+    states = decided(store, filters=filters)
     bare = untraced(store, filters=filters) if any(not row.judged_n for row in sums) else []
     without = {(row.tenant, row.tool_name, row.source) for row in bare}
     rows = [
@@ -267,7 +272,7 @@ def _proposal(
 def _examples(own: list[Evidence]) -> tuple[Example, ...]:
     """Return labelled calls to look at, no call twice: those with a note first, newest first."""
     seen: dict[str, Evidence] = {}
-    for piece in sorted(own, key=lambda piece: (not piece.note, piece.age)):
+    for piece in sorted(own, key=lambda piece: not piece.note):
         seen.setdefault(piece.call_uid, piece)
     return tuple(
         Example(

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
 from quality_lab import outcomes
-from quality_lab.errors import InputError, OutputError, StoreError
+from quality_lab.errors import InputError, OutputError
 from quality_lab.records import Record
-from quality_lab.store.batches import plain_value
-from quality_lab.store.database import reading, writing
+from quality_lab.store.asking import Asking
+from quality_lab.store.database import writing
+from quality_lab.store.kept import KeptQuestion, keep_answers
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.loading import Loading, LoadOptions, Progress
 from quality_lab.store.sources import Found, Remembered, find, read_list, stored_path, write_list
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 Row = TypeVar("Row")
 
@@ -68,53 +66,27 @@ class SourceRow:
     rejected: int
 
 
-class Store:
+class Store(Asking):
     """The cache of one home. It holds no connection: each question and each load opens its own.
 
     *wait_s* bounds how long a question or a load waits for another process; *on_wait* is told once that it waits.
     """
 
     def __init__(
-        self, home: Path, *, wait_s: float = 30.0, on_wait: Callable[[str], None] | None = None
+        self,
+        home: Path,
+        *,
+        wait_s: float = 30.0,
+        on_wait: Callable[[str], None] | None = None,
+        kept: Callable[[], Iterable[KeptQuestion]] = tuple,
     ) -> None:
+        super().__init__(home / "data" / "quality.duckdb", wait_s=wait_s, on_wait=on_wait)
         self.home = home
-        self.wait_s = wait_s
-        self._on_wait = on_wait
-
-    @property
-    def database(self) -> Path:
-        """The file of the cache, which may not be there yet."""
-        return self.home / "data" / "quality.duckdb"
+        self._kept = kept  # questions whose rows a load is to keep
 
     def exists(self) -> bool:
         """Return whether anything was ever loaded here."""
         return self.database.exists()
-
-    @contextmanager
-    def question(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Yield a read-only connection for several statements that must see the same state."""
-        with reading(self.database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
-            yield connection
-
-    def ask(self, row_class: type[Row], sql: str, **parameters: object) -> list[Row]:
-        """Return the rows of *sql* as *row_class* objects; its columns must be exactly that class's fields.
-
-        Times come back as aware datetimes in UTC. Raises: StoreError, StoreBusy.
-        """
-        with self.question() as connection:
-            result = connection.execute(sql, parameters)
-            names = [column[0] for column in result.description or ()]
-            wanted = [field.name for field in dataclasses.fields(row_class)]  # type: ignore[arg-type]  # a dataclass by contract
-            if set(names) != set(wanted):
-                raise StoreError(
-                    f"{row_class.__name__} wants the columns {', '.join(wanted)}; came {', '.join(names)}"
-                )
-            return [row_class(**dict(zip(names, map(_aware, row), strict=True))) for row in result.fetchall()]
-
-    def ask_arrow(self, sql: str, **parameters: object) -> pa.Table:
-        """Return the rows of *sql* as an Arrow table; times are UTC without a zone. Raises: StoreError, StoreBusy."""
-        with self.question() as connection:
-            return connection.execute(sql, parameters).to_arrow_table()
 
     def load(
         self,
@@ -152,6 +124,7 @@ class Store:
             loading.start()
             loading.take_records(records, origin=origin, tenant=tenant)
             loading.finish()
+            keep_answers(connection, self._kept, changed=len(records))
 
     def rejects(self, path: str | None = None) -> list[RejectRow]:
         """Return the lines in quarantine, by file and line; those of *path* alone where it is given."""
@@ -221,6 +194,8 @@ class Store:
             for found, options, keep in work:
                 loading.take(found, options, keep=keep)
             loading.finish()
+            changed = sum(one.loaded + one.updated + one.merged for one in loading.reports)
+            keep_answers(connection, self._kept, changed=changed)
             after = _totals(connection)
             remembered = _remembered(connection)
         # a first-time list, or one that lost its database, is made whole again here
@@ -303,9 +278,3 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
         assert row is not None  # a count always has a row
         counts[name] = int(row[0])
     return counts
-
-
-def _aware(value: object) -> object:
-    if isinstance(value, datetime) and value.tzinfo is None:
-        return value.replace(tzinfo=UTC)
-    return value if isinstance(value, datetime) else plain_value(value)

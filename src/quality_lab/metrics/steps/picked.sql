@@ -1,3 +1,4 @@
+-- laid in
 -- matching: one row is a call that the filters pick, whenever it was made.
 matching as (
     select *
