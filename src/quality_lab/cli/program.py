@@ -71,6 +71,12 @@ VERBS = (
         TAKE,
     ),
     Verb(
+        "cases",
+        "quality_lab.cli.cases:cases",
+        "Check that regression cases catch what they were made for.",
+        TRY,
+    ),
+    Verb(
         "regressions",
         "quality_lab.cli.regressions:regressions",
         "Check regression cases as the upstream runner does.",

@@ -1,5 +1,6 @@
 """Rules for calls: what a case demands, judged against what was done, by pairing that misses nothing.
 
+    json_values.py     JSON values: where one stands, which are equal
     values.py          rules on values, as leaves that each look at one place
     rules.py           a case's `expected`, read once
     modes.py           what a list of calls demands, and other tools' names for it

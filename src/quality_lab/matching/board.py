@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from quality_lab.matching.assignment import bits, cheapest
 from quality_lab.matching.calls import MadeCall
+from quality_lab.matching.json_values import ABSENT, Path, token_of, value_at
 from quality_lab.matching.rules import Entry
-from quality_lab.matching.values import ABSENT, Leaf, Path, token_of, value_at
+from quality_lab.matching.values import Leaf
 
 
 class Fit(NamedTuple):

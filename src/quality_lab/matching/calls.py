@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from quality_lab.json_text import JsonTextError, parse
-from quality_lab.matching.values import ABSENT
+from quality_lab.matching.json_values import ABSENT
 from quality_lab.outcomes import Signals, decide, fields_looked_at
 from quality_lab.records import Outcome
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from quality_lab.matching.calls import MadeCall, Run, outcome_of_result, recorded_calls
 from quality_lab.matching.checks import Judgement
+from quality_lab.matching.json_values import ABSENT, shown
 from quality_lab.matching.judging import judge_run
 from quality_lab.matching.rules import Rules, read_rules
-from quality_lab.matching.values import ABSENT, shown
 
 Proof = Literal["red", "not_red", "unprovable"]
 NOTHING_RECORDED = "nothing_recorded: the case holds no calls that were made"

@@ -9,9 +9,10 @@ from quality_lab.matching.assignment import bits
 from quality_lab.matching.board import Board
 from quality_lab.matching.calls import FAILED, MadeCall, Run
 from quality_lab.matching.checks import Check, Failure, Judgement, verdict_of
+from quality_lab.matching.json_values import ABSENT, path_text, shown, value_at
 from quality_lab.matching.list_of_calls import check_list, path_failures
 from quality_lab.matching.rules import Entry, ReplyRules, Rules
-from quality_lab.matching.values import ABSENT, Leaf, path_text, shown, value_at
+from quality_lab.matching.values import Leaf
 
 ONLY_PROSE = "only_prose: the case has no rule, only a description"
 ONE_CALL = "one_call_known: only the labelled call was kept, the others of its turn were not"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from quality_lab.matching.assignment import bits
 from quality_lab.matching.board import Board
 from quality_lab.matching.checks import Check, Failure
+from quality_lab.matching.json_values import ABSENT, path_text, shown
 from quality_lab.matching.modes import CLOSED, HOLDS, Mode, can_still_hold, rounds_of
 from quality_lab.matching.rules import Entry
-from quality_lab.matching.values import ABSENT, path_text, shown
 
 _NOT_CAPTURED = "not_captured: too little was kept of the calls to pair them with what was expected"
 _AFTER = "after_unavailable: what decides came after a result that could not be served"

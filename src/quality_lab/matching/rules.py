@@ -9,9 +9,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from quality_lab.json_text import DuplicateKeys
+from quality_lab.matching.json_values import ABSENT, is_number, shown
 from quality_lab.matching.linear_regex import RegexProblem, whole_match
 from quality_lab.matching.modes import DEFAULT_MODE, Mode, ModeProblem, mode_named
-from quality_lab.matching.values import ABSENT, Leaf, is_number, leaves_of, shown
+from quality_lab.matching.values import Leaf, leaves_of
 
 UPSTREAM_KEYS = ("behavior", "actionItems", "proposalKind")
 KEYS = ("mode", "calls", "forbidden", "max_calls", "min_calls", "failed_attempts", "reply", "end_state")

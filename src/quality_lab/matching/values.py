@@ -7,32 +7,29 @@ named place by place.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
-from typing import Any, Final
+from typing import Any
 
-from quality_lab.json_text import DuplicateKeys, canonical, compact
+from quality_lab.json_text import DuplicateKeys
 from quality_lab.matching.assignment import Matching
+from quality_lab.matching.json_values import (
+    ABSENT,
+    EXACT,
+    TYPES,
+    Path,
+    Test,
+    decimal_of,
+    folded,
+    is_number,
+    path_text,
+    shown,
+    token_of,
+    value_at,
+)
 from quality_lab.matching.linear_regex import RegexProblem, whole_match
 
 MOST_LEVELS = 200
-TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
-_SHORT_INTEGER = 10**20
-_EXACT = Context(
-    prec=2000, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[]
-)  # digits enough for any number that somebody wrote out
-
-
-class _Absent:
-    def __repr__(self) -> str:
-        return "absent"
-
-
-ABSENT: Final = _Absent()  # what stands where no value is: null is a value
-Path = tuple[str | int, ...]
-Test = Callable[[Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,51 +47,6 @@ class Leaf:
         if self.test is not None:
             return self.test(value)
         return value is not ABSENT and token_of(value) == self.token
-
-
-def token_of(value: Any) -> str:
-    """Return a text that equal values share and others do not: 1 is 1.0, true is not 1, "1" is not 1."""
-    kind = type(value)
-    if kind is str:
-        return f'"{value}'
-    if kind is int and -_SHORT_INTEGER < value < _SHORT_INTEGER:
-        return str(value)
-    return canonical(value)
-
-
-def value_at(value: Any, path: Path) -> Any:
-    """Return what stands at *path* in *value*; ABSENT where nothing does, or where a key stands twice."""
-    for step in path:
-        if isinstance(step, str):
-            if not isinstance(value, dict) or step not in value:
-                return ABSENT
-            if isinstance(value, DuplicateKeys) and sum(key == step for key, _ in value.pairs) > 1:
-                return ABSENT
-            value = value[step]
-        else:
-            if not isinstance(value, list) or step >= len(value):
-                return ABSENT
-            value = value[step]
-    return value
-
-
-def path_text(path: Path, *, root: str = "args") -> str:
-    """Return *path* as people write it.
-
-    >>> path_text(("items", 0, "unit price"))
-    'args.items[0]["unit price"]'
-    """
-    steps = (
-        f"[{step}]" if isinstance(step, int) else f".{step}" if step.isidentifier() else f"[{compact(step)}]"
-        for step in path
-    )
-    return root + "".join(steps)
-
-
-def shown(value: Any, *, longest: int = 200) -> str:
-    """Return *value* as JSON text, cut where it is long; "absent" where there is none."""
-    text = "absent" if value is ABSENT else compact(value)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def leaves_of(rule: Any, *, exact: bool, problems: list[str], where: str, path: Path = ()) -> list[Leaf]:
@@ -243,11 +195,6 @@ def _regex(operand: Any, exact: bool, problems: list[str], where: str) -> Test |
     return lambda value: isinstance(value, str) and matches(value)
 
 
-def is_number(value: Any) -> bool:
-    """Return whether *value* is a JSON number; true and false are none."""
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
 def _approx(rule: dict[str, Any], problems: list[str], here: str) -> Test | None:
     given = sorted(rule.keys() - {"$approx"})
     wanted = rule["$approx"]
@@ -260,43 +207,20 @@ def _approx(rule: dict[str, Any], problems: list[str], here: str) -> Test | None
         if not is_number(number):
             problems.append(f"{here}.{name}: wanted a number, got {shown(number)}")
             return None
-    middle, room = _decimal(wanted), _decimal(reach)
+    middle, room = decimal_of(wanted), decimal_of(reach)
     if room < 0:
         problems.append(f"{here}.{given[0]}: wanted 0 or more, got {shown(reach)}")
         return None
     if given == ["$rel"]:
-        room = _EXACT.multiply(room, _EXACT.abs(middle))
-    return lambda value: is_number(value) and _EXACT.abs(_EXACT.subtract(_decimal(value), middle)) <= room
-
-
-def _decimal(number: Any) -> Decimal:
-    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+        room = EXACT.multiply(room, EXACT.abs(middle))
+    return lambda value: is_number(value) and EXACT.abs(EXACT.subtract(decimal_of(value), middle)) <= room
 
 
 def _type(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
-    if operand not in TYPES or not isinstance(operand, str):
+    if not isinstance(operand, str) or operand not in TYPES:
         problems.append(f"{where}: wanted one of {', '.join(TYPES)}, got {shown(operand)}")
         return None
-    return _TYPE_TESTS[operand]
-
-
-def _is_integer(value: Any) -> bool:
-    if not is_number(value):
-        return False
-    number = _decimal(value)
-    exponent = number.normalize(_EXACT).as_tuple().exponent
-    return isinstance(exponent, int) and exponent >= 0
-
-
-_TYPE_TESTS: dict[str, Test] = {
-    "string": lambda value: isinstance(value, str),
-    "number": is_number,
-    "integer": _is_integer,
-    "boolean": lambda value: isinstance(value, bool),
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-    "null": lambda value: value is None,
-}
+    return TYPES[operand]
 
 
 def _contains(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
@@ -335,16 +259,6 @@ def _folded(operand: Any, exact: bool, problems: list[str], where: str) -> Test 
         return None
     wanted = folded(operand)
     return lambda value: isinstance(value, str) and folded(value) == wanted
-
-
-def folded(text: str) -> str:
-    """Return *text* in the form in which spellings that look alike are one: NFKC, case folded, blanks joined.
-
-    >>> folded("  ＣＡＦＥ\u0301   Straße ") == folded("café strasse")
-    True
-    """
-    once = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(unicodedata.normalize("NFKC", once).split())
 
 
 def _no_test(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
