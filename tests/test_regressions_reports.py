@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from loopback import Loopback, Reply, closed_port
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from regression_lines import line
 
 from quality_lab.regressions import FileSource, Report, Settings, check_cases, report_on
 from quality_lab.regressions.report_json import json_document
@@ -29,32 +30,6 @@ from quality_lab.regressions.report_markdown import escaped, markdown_page
 from quality_lab.regressions.report_plain import failures_text
 
 NOW = datetime(2026, 6, 1, 8, 0, 0, 123_987, tzinfo=UTC)
-
-
-def case(**changes: Any) -> dict[str, Any]:
-    """Return a case that is in order, but for *changes*."""
-    return {
-        "recordType": "tool_call_regression_case",
-        "id": 41,
-        "proposalId": None,
-        "toolCallId": 4031,
-        "source": "tool_call_feedback",
-        "toolName": "book_table",
-        "label": "bad_args",
-        "title": "Table for two",
-        "input": {"toolName": changes.get("toolName", "book_table"), "args": {"seats": 2}},
-        "expected": {"behavior": "Asks for the day first."},
-        "context": {"toolCall": {"result": None, "error": False}},
-        "status": "active",
-        "createdByAdminId": None,
-        "createdAt": 1781003600,
-        "updatedAt": 1781003600,
-        **changes,
-    }
-
-
-def line(**changes: Any) -> bytes:
-    return json.dumps(case(**changes)).encode("ascii")
 
 
 def report(*lines: bytes, **asked: Any) -> Report:

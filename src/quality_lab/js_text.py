@@ -220,11 +220,12 @@ def quoted(text: str) -> str:
     >>> quoted('"\x00é\ud800')
     '"\\"\\u0000é\\ud800"'
     """
-    written = json.dumps(text, ensure_ascii=False)
+    written = _quote(text)
     return written if written.isascii() else _LONE.sub(_escaped, written)
 
 
 _END = object()
+_quote = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _escaped(lone: re.Match[str]) -> str:

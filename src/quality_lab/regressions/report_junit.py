@@ -9,7 +9,7 @@ from quality_lab.regressions.report_plain import case_text, failure_block, tool_
 from quality_lab.regressions.results import Report, Result
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, even as &#…;
-_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"})
+_MARKUP = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&apos;"))
 
 
 def junit_document(report: Report) -> str:
@@ -45,7 +45,10 @@ def _tool(result: Result) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _ILLEGAL.sub(_named, well_formed(text)).translate(_MARKUP)
+    text = _ILLEGAL.sub(_named, well_formed(text))
+    for mark, reference in _MARKUP:
+        text = text.replace(mark, reference)
+    return text
 
 
 def _named(illegal: re.Match[str]) -> str:
