@@ -96,7 +96,7 @@ def questions(folder: Path) -> dict[str, ast.FunctionDef]:
         for node in ast.parse(module.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 first = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)][:1]
-                if first == ["store"] and node.name != "put":
+                if first == ["store"] and module.stem != "asking":
                     found[node.name] = node
     return found
 
