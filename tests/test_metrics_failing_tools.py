@@ -9,9 +9,13 @@ import pytest
 from lab_builder import MONDAY, LabBuilder
 
 from quality_lab.errors import UsageError
-from quality_lab.intervals import Sums, rate
+from quality_lab.intervals import Sums, design_effect, rate
 from quality_lab.labels import FIVE, judgement
 from quality_lab.metrics import Filters, failing_tools
+from quality_lab.metrics.asking import put
+from quality_lab.metrics.failing_tools import ToolSums
+from quality_lab.metrics.filters import EVERYTHING
+from quality_lab.store import Store
 
 ERROR = {"is_error": True, "error_origin": "flag", "result": '{"error":"boom"}'}
 GATED = {"result": '{"ok":false,"needsOperator":true}'}
@@ -322,3 +326,22 @@ def test_every_number_agrees_with_a_count_by_hand(builder):
         assert row.judged_failure_rate == sum(
             one.label in ("wrong_tool", "bad_args") for one in reviewed
         ) / len(reviewed)
+
+
+def test_tau_bench_is_told_as_it_is(shared, tmp_path):
+    store = Store(tmp_path)
+    store.load([shared / "traces" / "tau-bench" / "gpt-4o-airline.json"])
+
+    answer = failing_tools(store)
+
+    assert [(row.tool_name, row.errors, row.calls) for row in answer[:2]] == [
+        ("book_reservation", 30, 53),
+        ("update_reservation_flights", 42, 104),
+    ]
+    assert sum(row.calls for row in answer) == 1164
+    assert sum(row.errors for row in answer) == 73
+    assert {row.reviewed for row in answer} == {0}
+    assert {row.judged_failure_rate for row in answer} == {None}
+    flights = next(row for row in put(store, ToolSums, "failing_tools", EVERYTHING) if row.calls == 104)
+    known = Sums(n=104, y=42, conversations=58, yy=flights.error_yy, ym=flights.error_ym, mm=flights.error_mm)
+    assert round(104 / design_effect(known)) == 49  # what these calls are worth

@@ -105,6 +105,16 @@ def test_the_share_has_the_interval_of_its_conversations(builder):
     assert bad.flags == ()
 
 
+def test_a_label_that_names_no_conversation_is_of_that_of_its_call(builder):
+    for number in range(12):
+        for call in builder.calls(2, conversation_id=f"c{number}"):
+            builder.label(call, "bad_args" if number < 4 else "good_reply", conversation_id=None)
+
+    bad = label_counts(builder.store())[3]
+
+    assert (bad.conversations, bad.reviewed_calls) == (12, 24)
+
+
 def test_labels_by_tool_source_error_style_reviewer_and_week(builder):
     a = builder.call("a", source="rag_reply", style="calm", conversation_id="1")
     b = builder.call("b", source="llm_reply", is_error=True, error_origin="flag", conversation_id="2")

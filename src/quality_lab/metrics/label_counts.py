@@ -14,6 +14,7 @@ from quality_lab.intervals import Sums, rate
 from quality_lab.labels import FIVE
 from quality_lab.metrics.asking import Asks, put, together
 from quality_lab.metrics.filters import EVERYTHING, Filters
+from quality_lab.metrics.homeless_labels import homeless_labels
 from quality_lab.metrics.label_splits import label_splits
 from quality_lab.metrics.label_sums import LabelSums
 from quality_lab.metrics.undated import undated_notes
@@ -67,7 +68,8 @@ def _asked(store: Asks, filters: Filters, by: LabelsBy | None) -> Answer[LabelCo
     if by in ("reviewer", "week"):
         sums = label_splits(store, filters=filters, by=by)
     else:
-        joins = by is not None or bool(filters.parameters(time="label")["picks_calls"])
+        picks = bool(filters.parameters(time="label")["picks_calls"])
+        joins = by is not None or picks or homeless_labels(store) > 0
         sums = put(store, LabelSums, "label_counts", filters, time="label", by=by, joins_calls=joins)
     groups: dict[str | None, dict[str, LabelSums]] = defaultdict(dict)
     for row in sums:
