@@ -89,7 +89,7 @@ def cheapest(costs: Sequence[Sequence[int]]) -> list[int]:
     column_price = [0] * width
     column_of = largest(
         [
-            sum(1 << at for at, cost in enumerate(row) if cost == least)
+            sum([1 << at for at, cost in enumerate(row) if cost == least])
             for row, least in zip(costs, row_price, strict=True)
         ]
     )

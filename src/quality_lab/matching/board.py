@@ -11,6 +11,8 @@ from quality_lab.matching.json_values import ABSENT, Path, token_of, value_at
 from quality_lab.matching.rules import Entry
 from quality_lab.matching.values import Leaf
 
+_MOST_IN_A_BYTE = 255
+
 
 class Fit(NamedTuple):
     """The calls that fit an entry, as a mask over their positions."""
@@ -37,7 +39,7 @@ class Board:
             self._perhaps_succeeded |= (succeeded is not False) << at
         self._values: dict[Path, list[Any]] = {}
         self._tokens: dict[Path, dict[str, int]] = {}
-        self._shapes: dict[tuple[Path, str], int] = {}
+        self._asked: dict[tuple[Path, str | int], tuple[int, int]] = {}  # where a leaf was asked, and held
 
     def of_tool(self, entry: Entry) -> int:
         """Return the calls of the tool that *entry* names."""
@@ -56,7 +58,7 @@ class Board:
             for leaf in entry.leaves:
                 if not perhaps & fitting:
                     break
-                fitting &= self._holding(leaf)
+                fitting &= self._holding(leaf, perhaps & fitting)
             surely &= fitting
             perhaps &= fitting | ~self._captured
         return Fit(surely, perhaps)
@@ -65,7 +67,7 @@ class Board:
         """Return the leaves of *entry* that the call *at* that position fails, none below another."""
         if entry.leaves is None or not self._captured >> at & 1:
             return []
-        failing = [leaf for leaf in entry.leaves if not self._holding(leaf) >> at & 1]
+        failing = [leaf for leaf in entry.leaves if not self._holding(leaf, 1 << at) >> at & 1]
         broken = [leaf.path for leaf in failing if leaf.rule in ("object", "array")]
         return [
             leaf
@@ -88,45 +90,51 @@ class Board:
             columns = list(bits(self._of_tool.get(tool, 0) & among))
             if not columns:
                 continue
+            if len(rows) == len(columns) == 1:
+                paired[rows[0]] = columns[0]
+                continue
             counts = [self._failing_counts(entries[row], columns) for row in rows]
             unfit = 1 + len(rows) * (1 + max(map(max, counts)))
-            unpaired = unfit * (len(rows) + 1)
-            costs = [
-                [
-                    *(
-                        0 if fits[row] >> column & 1 else unfit + count
-                        for column, count in zip(columns, counted, strict=True)
-                    ),
-                    *([unpaired] * (len(rows) - len(columns))),
-                ]
-                for row, counted in zip(rows, counts, strict=True)
-            ]
+            unpaired = [unfit * (len(rows) + 1)] * (len(rows) - len(columns))
+            costs = []
+            for row, counted in zip(rows, counts, strict=True):
+                fit = fits[row]
+                cost = [unfit + count for count in counted]
+                if fit:
+                    cost = [
+                        0 if fit >> column & 1 else each for column, each in zip(columns, cost, strict=True)
+                    ]
+                costs.append(cost + unpaired)
             for row, place in zip(rows, cheapest(costs), strict=True):
                 paired[row] = columns[place] if place < len(columns) else -1
         return paired
 
     def _failing_counts(self, entry: Entry, columns: Sequence[int]) -> list[int]:
         masks = [self._succeeded] if entry.must_succeed else []
-        masks += [self._holding(leaf) for leaf in entry.leaves or ()]
-        if not masks:
-            return [0] * len(columns)
-        return [sum([not mask >> column & 1 for mask in masks]) for column in columns]
+        among = sum(1 << column for column in columns)
+        masks += [self._holding(leaf, among) for leaf in entry.leaves or ()]
+        if len(masks) > _MOST_IN_A_BYTE:
+            return [sum(not mask >> column & 1 for mask in masks) for column in columns]
+        width = len(
+            self.calls
+        )  # one byte a call: adding the masks so spread out counts for all calls at once
+        holding = sum(_spread(mask, width) for mask in masks).to_bytes(width, "big")
+        return [len(masks) - holding[width - 1 - column] for column in columns]
 
-    def _holding(self, leaf: Leaf) -> int:
-        """Return the calls in which *leaf* holds; those without captured arguments are not among them."""
+    def _holding(self, leaf: Leaf, among: int) -> int:
+        """Return the calls *among* which *leaf* holds; those without captured arguments are not there."""
         if leaf.token is not None:
             return self._tokens_at(leaf.path).get(leaf.token, 0)
-        shape = (leaf.path, leaf.expected) if leaf.rule in ("object", "array") else None
-        if shape is not None and shape in self._shapes:
-            return self._shapes[shape]
-        test, mask = leaf.holds, 0
-        for at, value in enumerate(self._values_at(leaf.path)):
-            if test(value):
-                mask |= 1 << at
-        mask &= self._captured
-        if shape is not None:
-            self._shapes[shape] = mask
-        return mask
+        key = (leaf.path, leaf.key or id(leaf))
+        asked, holding = self._asked.get(key, (0, 0))
+        new = among & self._captured & ~asked
+        if new:
+            values, test = self._values_at(leaf.path), leaf.holds
+            for at in bits(new):
+                if test(values[at]):
+                    holding |= 1 << at
+            self._asked[key] = (asked | new, holding)
+        return holding
 
     def _values_at(self, path: Path) -> list[Any]:
         if path not in self._values:
@@ -142,3 +150,9 @@ class Board:
                     tokens[token] = tokens.get(token, 0) | 1 << at
             self._tokens[path] = tokens
         return self._tokens[path]
+
+
+def _spread(mask: int, width: int) -> int:
+    """Return a number of *width* bytes, each of them one bit of *mask*."""
+    digits = int.from_bytes(f"{mask:0{width}b}".encode(), "big")
+    return digits - int.from_bytes(b"0" * width, "big")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from quality_lab.json_text import DuplicateKeys, canonical, compact
@@ -49,6 +50,7 @@ def value_at(value: Any, path: Path) -> Any:
     return value
 
 
+@lru_cache(maxsize=4096)
 def path_text(path: Path, *, root: str = "args") -> str:
     """Return *path* as people write it.
 
@@ -64,13 +66,24 @@ def path_text(path: Path, *, root: str = "args") -> str:
 
 def shown(value: Any, *, longest: int = 200) -> str:
     """Return *value* as JSON text, cut where it is long; "absent" where there is none."""
-    text = "absent" if value is ABSENT else compact(value)
+    kind = type(value)
+    if kind is str and value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
+        text = f'"{value}"'
+    elif kind is int and -_SHORT_INTEGER < value < _SHORT_INTEGER:
+        text = str(value)
+    else:
+        text = "absent" if value is ABSENT else compact(value)
+    return shortened(text, longest=longest)
+
+
+def shortened(text: str, *, longest: int = 200) -> str:
+    """Return *text*, cut where it is long."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def is_number(value: Any) -> bool:
     """Return whether *value* is a JSON number; true and false are none."""
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return type(value) is int or (isinstance(value, int | float | Decimal) and not isinstance(value, bool))
 
 
 def decimal_of(number: Any) -> Decimal:
@@ -79,6 +92,8 @@ def decimal_of(number: Any) -> Decimal:
 
 
 def _is_integer(value: Any) -> bool:
+    if type(value) is int:
+        return True
     if not is_number(value):
         return False
     number = decimal_of(value)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quality_lab.json_text import DuplicateKeys
+from quality_lab.json_text import DuplicateKeys, compact
 from quality_lab.matching.assignment import Matching
 from quality_lab.matching.json_values import (
     ABSENT,
@@ -23,6 +23,7 @@ from quality_lab.matching.json_values import (
     folded,
     is_number,
     path_text,
+    shortened,
     shown,
     token_of,
     value_at,
@@ -41,6 +42,7 @@ class Leaf:
     expected: str  # in words or as JSON text
     token: str | None = None
     test: Test | None = None
+    key: str | None = None  # leaves with the same path and key ask the same
 
     def holds(self, value: Any) -> bool:
         """Return whether *value* (ABSENT where there is none) is what is wanted."""
@@ -72,7 +74,7 @@ def leaves_of(rule: Any, *, exact: bool, problems: list[str], where: str, path: 
             return []
         return _rule_leaves(rule, exact=exact, problems=problems, where=where, path=path, here=here)
     if isinstance(rule, list):
-        leaves = [Leaf(path, "array", f"an array of {len(rule)}", test=_array_of(len(rule)))]
+        leaves = [_array_leaf(path, len(rule))]
         for at, held in enumerate(rule):
             leaves += leaves_of(held, exact=exact, problems=problems, where=where, path=(*path, at))
         return leaves
@@ -90,7 +92,7 @@ def test_of(rule: Any, *, exact: bool, problems: list[str], where: str) -> Test:
 def _object_leaves(
     rule: dict[str, Any], *, exact: bool, problems: list[str], where: str, path: Path, literal: bool = False
 ) -> list[Leaf]:
-    leaves = [Leaf(path, "object", "an object", test=lambda value: isinstance(value, dict))]
+    leaves = [Leaf(path, "object", "an object", test=_is_object, key="an object")]
     for key, held in rule.items():
         below = (*path, key)
         leaves += (_literal_leaves if literal else leaves_of)(
@@ -110,15 +112,22 @@ def _literal_leaves(rule: Any, *, exact: bool, problems: list[str], where: str, 
     if isinstance(rule, dict):
         return _object_leaves(rule, exact=exact, problems=problems, where=where, path=path, literal=True)
     if isinstance(rule, list):
-        leaves = [Leaf(path, "array", f"an array of {len(rule)}", test=_array_of(len(rule)))]
+        leaves = [_array_leaf(path, len(rule))]
         for at, held in enumerate(rule):
             leaves += _literal_leaves(held, exact=exact, problems=problems, where=where, path=(*path, at))
         return leaves
     return [Leaf(path, "equals", shown(rule), token=token_of(rule))]
 
 
-def _array_of(length: int) -> Test:
-    return lambda value: isinstance(value, list) and len(value) == length
+def _array_leaf(path: Path, length: int) -> Leaf:
+    words = f"an array of {length}"
+    return Leaf(
+        path, "array", words, test=lambda value: isinstance(value, list) and len(value) == length, key=words
+    )
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 # -- the rules ---------------------------------------------------------------------------------------------
@@ -141,7 +150,8 @@ def _rule_leaves(
         test = _approx(rule, problems, here)
     else:
         test = RULES[name](rule[name], exact, problems, f"{here}.{name}")
-    return [] if test is None else [Leaf(path, name, shown(rule), test=test)]
+    text = compact(rule)
+    return [] if test is None else [Leaf(path, name, shortened(text), test=test, key=f"{exact} {text}")]
 
 
 def _any(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
@@ -213,7 +223,13 @@ def _approx(rule: dict[str, Any], problems: list[str], here: str) -> Test | None
         return None
     if given == ["$rel"]:
         room = EXACT.multiply(room, EXACT.abs(middle))
-    return lambda value: is_number(value) and EXACT.abs(EXACT.subtract(decimal_of(value), middle)) <= room
+    low, high = EXACT.subtract(middle, room), EXACT.add(middle, room)
+    return lambda value: is_number(value) and low <= _comparable(value) <= high
+
+
+def _comparable(number: Any) -> Any:
+    """Return a number that compares exactly; a float, which no JSON text gave, as its shortest decimal."""
+    return decimal_of(number) if isinstance(number, float) else number
 
 
 def _type(operand: Any, exact: bool, problems: list[str], where: str) -> Test | None:
