@@ -6,14 +6,13 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
 from quality_lab.errors import StoreError
-from quality_lab.store.batches import plain_value
 from quality_lab.store.database import reading
 from quality_lab.store.kept import KeptQuestion, is_kept
 
@@ -66,14 +65,21 @@ class Asking:
         """
         with self.question() as connection:
             result = connection.execute(sql, parameters)
-            names = [column[0] for column in result.description or ()]
+            described = result.description or ()
+            names = [column[0] for column in described]
             fields = dataclasses.fields(row_class)  # type: ignore[arg-type]  # a dataclass by contract
             wanted = [field.name for field in fields]
             if set(names) != set(wanted):
                 raise StoreError(
                     f"{row_class.__name__} wants the columns {', '.join(wanted)}; came {', '.join(names)}"
                 )
-            return [row_class(**dict(zip(names, map(_aware, row), strict=True))) for row in result.fetchall()]
+            kinds = [str(column[1]) for column in described]
+            times = [at for at, kind in enumerate(kinds) if kind.startswith("TIMESTAMP")]
+            uids = [at for at, kind in enumerate(kinds) if kind == "UUID"]
+            return [
+                row_class(**dict(zip(names, _told(row, times, uids), strict=True)))
+                for row in result.fetchall()
+            ]
 
     def ask_kept(
         self,
@@ -108,7 +114,13 @@ class Asking:
             return connection.execute(sql, parameters).to_arrow_table()
 
 
-def _aware(value: object) -> object:
-    if isinstance(value, datetime) and value.tzinfo is None:
-        return value.replace(tzinfo=UTC)
-    return value if isinstance(value, datetime) else plain_value(value)
+def _told(row: tuple[Any, ...], times: list[int], uids: list[int]) -> list[Any]:
+    """Return the values of *row* with aware *times* and with *uids* as text."""
+    values = list(row)
+    for at in times:
+        if values[at] is not None and values[at].tzinfo is None:
+            values[at] = values[at].replace(tzinfo=UTC)
+    for at in uids:
+        if values[at] is not None:
+            values[at] = str(values[at])
+    return values
