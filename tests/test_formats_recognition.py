@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,9 @@ from test_formats_upstream_traces import ITEM
 
 from quality_lab import formats
 from quality_lab.errors import InputError, UnrecognisedFormat, UsageError
-from quality_lab.formats.exact import without_lone_surrogates
+from quality_lab.formats.exact import restored_text, without_lone_surrogates
 from quality_lab.formats.making import quick
-from quality_lab.records import Feedback, Message, ToolCall
+from quality_lab.records import Feedback, Message, ToolCall, ToolDefinition
 
 ONE_OF_EACH: dict[str, Any] = {
     "quality_lab.traces": ITEM,
@@ -172,8 +171,23 @@ def test_lone_surrogates_are_taken_out_and_nothing_else(text: str) -> None:
 
     assert (marked is None) == _fits_utf_8(text)
     if marked is not None:
-        assert _fits_utf_8(marked.text.decode())
-        assert re.sub(marked.mark + r"([0-9a-fA-F]{4})\.", r"\\u\1", marked.text.decode()) == text
+        assert _fits_utf_8(marked.decode())
+        assert restored_text(marked.decode()) == text
+
+
+def test_a_lone_surrogate_comes_back_wherever_it_stood(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "a\ud83d", "description": "b\ud83d"}}
+    row = {"messages": [{"role": "user", "content": "c\ud83d"}], "tools": [tool], "d\ud83d": 1}
+    label = {**FEEDBACK, "label": "e\ud83d"}
+
+    chat = read(written(tmp_path, [row]))
+    labelled = read(written(tmp_path, [label]))
+    refused = read(written(tmp_path, [ITEM, {**ITEM, "cycle": "f\ud83d"}]))
+
+    assert [(one.name, one.description) for one in chat.of(ToolDefinition)] == [("a\\ud83d", "b\\ud83d")]
+    assert (chat.messages[0].text, chat.notes.unknown_fields) == ("c\\ud83d", {"d\\ud83d": 1})
+    assert (labelled.labels[0].label_raw, labelled.notes.unmapped_labels) == ("e\\ud83d", {"e\\ud83d": 1})
+    assert refused.broken == [(2, "cycle", "wanted integer, got string")]
 
 
 def _fits_utf_8(text: str) -> bool:

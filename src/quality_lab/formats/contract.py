@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from quality_lab.formats.exact import restored, without_lone_surrogates
+from quality_lab.formats.exact import restored, restored_names, restored_text, without_lone_surrogates
 from quality_lab.formats.splitting import values
 from quality_lab.formats.units import Layout, RawUnit, as_shown, is_blank, trouble
 from quality_lab.formats.validation import Refused, refusal
@@ -178,13 +178,16 @@ def _second_look(
     marked = without_lone_surrogates(raw.text)
     if marked is not None:
         try:
-            yield Unit(raw.line, restored(make(marked.text, raw.line), marked))
+            yield Unit(raw.line, tuple(map(restored, make(marked, raw.line))))
             return
         except (msgspec.MsgspecError, Refused, RecursionError) as other:
             problem = other
+        finally:
+            for counts in (reading.notes.unknown_fields, reading.notes.unmapped_labels):
+                restored_names(counts)
     pieces = [piece for piece in values([raw.text]) if piece.text]
     if len(pieces) < 2 or not raw.text.lstrip().startswith(b"{"):
-        yield reading.reject(raw, *refusal(problem))
+        yield reading.reject(raw, *map(restored_text, refusal(problem)))
         return
     reading.notes.glued += len(pieces) - 1
     glued = (RawUnit(raw.line, piece.text, piece.problem or trouble(piece.text)) for piece in pieces)

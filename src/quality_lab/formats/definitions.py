@@ -12,6 +12,7 @@ import msgspec
 
 from quality_lab import json_text
 from quality_lab.formats.contract import Unit
+from quality_lab.formats.exact import restored
 from quality_lab.records import ToolDefinition
 
 _ABSENT = msgspec.Raw()
@@ -100,7 +101,7 @@ class Definitions:
             if not seen.told:
                 seen.told = True
                 for moment in dict.fromkeys((seen.first, seen.last)):
-                    yield replace(seen.definition, seen_at=moment)
+                    yield restored(replace(seen.definition, seen_at=moment))
 
     def _learn(self, tools: msgspec.Raw) -> Offer:
         by_name: dict[str, str] = {}

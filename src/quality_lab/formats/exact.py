@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, replace
-from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import msgspec
 
 from quality_lab import json_text
 from quality_lab.records import Record
 
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+_MARK = "lone-surrogate-7c1f5e2a-"
+_MARKED = re.compile(_MARK + r"([0-9a-fA-F]{4})\.")
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|[^u])", re.DOTALL)
 
 
@@ -37,54 +40,54 @@ def is_json(text: bytes) -> bool:
     return True
 
 
-class Marked(NamedTuple):
-    """A text whose lone surrogates stand as *mark*, four hex digits and a full stop."""
+def without_lone_surrogates(text: bytes) -> bytes | None:
+    """Return *text* with its lone surrogate escapes marked, or None where it has none.
 
-    text: bytes
-    mark: str
-
-
-def without_lone_surrogates(text: bytes) -> Marked | None:
-    """Return *text* with its lone surrogate escapes marked, or None where it has none."""
-    if b"\\u" not in text:
+    A text that holds a mark of its own accord is left alone.
+    """
+    if b"\\u" not in text or _MARK.encode() in text:
         return None
-    mark = next(
-        name for name in (f"lone-surrogate-{number}-" for number in count()) if name.encode() not in text
-    )
     parts: list[bytes] = []
     done, high = 0, None  # `high` is an escape that waits for its other half
     for escape in _ESCAPE.finditer(text):
         code = int(escape[1], 16) if escape[1] else 0
         if high is not None and not (0xDC00 <= code < 0xE000 and escape.start() == high.end()):
-            parts += text[done : high.start()], _marked(mark, high)
+            parts += text[done : high.start()], _marked(high)
             done, high = high.end(), None
         if 0xD800 <= code < 0xDC00:
             high = escape
         elif 0xDC00 <= code < 0xE000 and high is None:
-            parts += text[done : escape.start()], _marked(mark, escape)
+            parts += text[done : escape.start()], _marked(escape)
             done = escape.end()
         else:
             high = None
     if high is not None:
-        parts += text[done : high.start()], _marked(mark, high)
+        parts += text[done : high.start()], _marked(high)
         done = high.end()
-    return Marked(b"".join((*parts, text[done:])), mark) if parts else None
+    return b"".join((*parts, text[done:])) if parts else None
 
 
-def restored(records: tuple[Record, ...], marked: Marked) -> tuple[Record, ...]:
-    """Return *records* with each mark in their texts as the escape it stands for."""
-    pattern = re.compile(re.escape(marked.mark) + r"([0-9a-fA-F]{4})\.")
-    return tuple(_restored(record, pattern) for record in records)
-
-
-def _restored(record: Record, pattern: re.Pattern[str]) -> Record:
+def restored(record: AnyRecord) -> AnyRecord:
+    """Return *record* with each mark in its texts as the escape it stands for."""
     changed: dict[str, Any] = {}
     for field in fields(record):
         value = getattr(record, field.name)
-        if isinstance(value, str) and pattern.search(value):
-            changed[field.name] = pattern.sub(lambda found: "\\u" + found[1], value)
+        if isinstance(value, str) and _MARK in value:
+            changed[field.name] = restored_text(value)
     return replace(record, **changed) if changed else record
 
 
-def _marked(mark: str, escape: re.Match[bytes]) -> bytes:
-    return mark.encode() + escape[1] + b"."
+def restored_names(counts: dict[str, int]) -> None:
+    """Put the escapes back into the names that are counted."""
+    for name in [name for name in counts if _MARK in name]:
+        times = counts.pop(name)
+        counts[restored_text(name)] = counts.get(restored_text(name), 0) + times
+
+
+def restored_text(text: str) -> str:
+    """Return *text* with each mark as the escape it stands for."""
+    return _MARKED.sub(lambda found: "\\u" + found[1], text)
+
+
+def _marked(escape: re.Match[bytes]) -> bytes:
+    return _MARK.encode() + escape[1] + b"."
