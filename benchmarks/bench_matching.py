@@ -3,9 +3,9 @@
     python benchmarks/bench_matching.py
 
 Each line is the median and the worst of 31 runs, in milliseconds of processor time; reading the rules is
-timed apart, since a case is read once and judged as often as it is tried. The shapes are the ones that cost most:
-one tool, so that every call could stand for every entry, and nothing that fits, so that the best explanation
-is sought.
+timed apart, since a case is read once and judged as often as it is tried. The shapes are the ones that
+cost most: one tool, so that every call could stand for every entry, and nothing that fits, so that the
+best explanation is sought.
 """
 
 from __future__ import annotations
