@@ -316,6 +316,9 @@ def test_markdown_of_the_summary_shows_text_from_traces_as_text():
             "error_rate": 0.0754,
             "error_low": 0.03,
             "error_high": 0.2,
+            "judged_failure_rate": 0.5,
+            "judged_low": 0.25,
+            "judged_high": 0.75,
             "calls": 12345,
             "newest": None,
         },
@@ -323,8 +326,9 @@ def test_markdown_of_the_summary_shows_text_from_traces_as_text():
 
     written = summary_md("t", summary, [])
 
-    assert "- &lt;img src=x&gt; \\[go\\]\\(javascript:x\\) \\`a\\` \\*b\\* \\\\u202e \\| c" in written
-    assert "| error\\_rate | 7.5 % \\(3 to 20 %\\) |" in written
+    assert "- &lt;img src=x&gt; \\[go\\](javascript:x) \\`a\\` \\*b\\* \\\\u202e \\| c" in written
+    assert "| error\\_rate | 7.5 % (3 to 20 %) |" in written
+    assert "| judged\\_failure\\_rate | 50 % (25 to 75 %) |" in written
     assert "| calls | 12,345 |" in written
     assert "| newest | not known |" in written
     assert os.linesep not in written.replace("\n", "")

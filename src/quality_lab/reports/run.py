@@ -20,6 +20,7 @@ from quality_lab.answers.columns import plain
 from quality_lab.errors import NoData, NotFine, UsageError
 from quality_lab.reports.export_html import export_html
 from quality_lab.reports.kernel import early_kernel
+from quality_lab.reports.light_imports import no_iri_grammar
 from quality_lab.reports.notes import Note, collect
 from quality_lab.reports.shelf import moment, new_folder, put_on_shelf, write_index
 from quality_lab.reports.summary import summary_md
@@ -28,7 +29,6 @@ from quality_lab.reports.templates import (
     Template,
     find_template,
     literal,
-    no_iri_grammar,
     typed_values,
 )
 

@@ -9,7 +9,8 @@ from typing import Any
 from quality_lab.answers import visible
 from quality_lab.answers.words import number, percent, percent_range
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~>@-])")
+_SPECIAL = re.compile(r"([\\`*_\[\]|~@])")
+_AT_THE_START = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")
 _RATES = ("rate", "share", "coverage")
 
 
@@ -17,10 +18,10 @@ def markdown_text(words: str) -> str:
     r"""Return *words* so that Markdown shows them and does nothing else.
 
     >>> markdown_text("a_b <img src=x> [x](javascript:y)")
-    'a\\_b &lt;img src=x&gt; \\[x\\]\\(javascript:y\\)'
+    'a\\_b &lt;img src=x&gt; \\[x\\](javascript:y)'
     """
     flat = visible(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(r"\\\1", flat)
+    return _AT_THE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", flat))
 
 
 def summary_md(title: str, summary: Mapping[str, Any], lead: Sequence[str]) -> str:
@@ -51,7 +52,9 @@ def _figure(name: str, figures: Mapping[str, Any]) -> str:
         return str(value)
     if not name.endswith(_RATES):
         return number(value)
-    stem = name.rpartition("_")[0] or name
+    words = name.split("_")
+    stems = ["_".join(words[:length]) for length in range(len(words), 0, -1)]  # judged_failure, judged
+    stem = next((stem for stem in stems if f"{stem}_low" in figures), name)
     low, high = figures.get(f"{stem}_low"), figures.get(f"{stem}_high")
     interval = f" ({percent_range(low, high)})" if low is not None and high is not None else ""
     return f"{percent(value)}{interval}"

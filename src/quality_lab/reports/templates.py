@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from importlib.resources import files
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quality_lab.errors import UsageError
+from quality_lab.reports.light_imports import no_iri_grammar
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -147,20 +146,3 @@ def _parsed(default: object, text: str) -> Any:
             raise ValueError(text)
         return found
     return text
-
-
-@contextmanager
-def no_iri_grammar() -> Iterator[None]:
-    """Keep jsonschema from compiling a grammar of IRIs while nbformat imports it: no notebook holds any.
-
-    That grammar alone takes about as long as everything else that a report imports.
-    """
-    name = "rfc3987_syntax"
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None  # type: ignore[assignment]  # None makes an import fail
-    try:
-        yield
-    finally:
-        sys.modules.pop(name, None)

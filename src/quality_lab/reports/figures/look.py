@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from quality_lab.answers import visible
 from quality_lab.answers.words import percent_range
+from quality_lab.reports.light_imports import load_plotly
 from quality_lab.reports.palette import INK, LINE, PAGE, QUIET
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _LINE = 22  # pixels of a line of the title
 
 def new_figure(title: str, *, height: int, legend: bool = True) -> Figure:
     """Return an empty figure that has the look; *height* is that of what lies under title and legend."""
+    load_plotly()
     from plotly.graph_objects import Figure
 
     figure = Figure()

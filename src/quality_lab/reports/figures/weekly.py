@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quality_lab.answers.words import percent
 from quality_lab.reports.figures.look import day_of, dress, name_of
+from quality_lab.reports.light_imports import load_plotly
 from quality_lab.reports.palette import ACCENT, INK, SERIES, WARN
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def over_time(rows: Sequence[WeeklyOutcome]) -> Figure | None:
     )[:_MOST_PANELS]
     if len(weeks) < 2 or not shown:
         return None
+    load_plotly()
     from plotly.subplots import make_subplots
 
     columns = min(3, len(shown))

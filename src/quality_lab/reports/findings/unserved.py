@@ -61,7 +61,7 @@ def topic(missing: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -
 
 
 def _covering(words: Sequence[str], told: Sequence[frozenset[str]]) -> tuple[str, ...]:
-    """Return few of *words*, best first, that stand in as many of the texts as they can."""
+    """Return few of *words*, best first: those that cover the texts, then those that half of them have."""
     chosen: list[str] = []
     left = list(told)
     while left and len(chosen) < MOST_TOPIC_WORDS:
@@ -70,7 +70,8 @@ def _covering(words: Sequence[str], told: Sequence[frozenset[str]]) -> tuple[str
             break
         chosen.append(best)
         left = [text for text in left if best not in text]
-    return tuple(chosen)
+    often = [word for word in words if 2 * sum(word in text for text in told) >= len(told)]
+    return tuple(dict.fromkeys([*chosen, *often]))[:MOST_TOPIC_WORDS]
 
 
 def no_tool(
