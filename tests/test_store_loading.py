@@ -224,3 +224,13 @@ def test_a_kept_file_can_be_deleted_and_the_cache_still_rebuilt(store: Store, tm
     store.load(rebuild=True)
 
     assert store.totals()["tool_calls"] == 1
+
+
+def test_an_empty_file_is_an_export_of_nothing_and_says_so(store: Store, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing.jsonl"
+    nothing.touch()
+
+    report = store.load([nothing])
+
+    assert (report.files[0].status, report.files[0].lines, report.exit_code()) == ("loaded", 0, 0)
+    assert "empty" in (report.files[0].reason or "")

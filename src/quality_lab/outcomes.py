@@ -148,10 +148,16 @@ def fields_looked_at(overrides: OutcomeOverrides | None = None) -> tuple[str, ..
 
 
 def is_empty(result_text: str | None) -> bool:
-    """Say whether a result holds nothing: null, "", [] or {}. A result that is not there is not empty."""
+    """Say whether a result holds nothing: null, "", [] or {}, or a text that is one of these.
+
+    A result that is not there is not empty.
+    """
     if result_text is None or len(result_text) > 64:
         return False
-    return _HOLLOW.sub(r"\1\2", result_text.strip()) in EMPTY_RESULTS
+    if _HOLLOW.sub(r"\1\2", result_text.strip()) in EMPTY_RESULTS:
+        return True
+    inner = _parsed(result_text)  # chat formats carry every result as text
+    return isinstance(inner, str) and _HOLLOW.sub(r"\1\2", inner.strip()) in EMPTY_RESULTS | {""}
 
 
 @cache

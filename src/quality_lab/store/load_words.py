@@ -27,6 +27,8 @@ def _file_lines(file: FileReport) -> list[str]:
     if file.status in ("failed", "unrecognised"):
         reason = [f"    {visible(line)}" for line in (file.reason or "").splitlines()]
         return [f"{name}: {file.status}", *reason]
+    if file.format is None:
+        return [f"{name}: {file.reason}"]
     counted = {word: getattr(file, word) for word in _COUNTED}
     told = ", ".join(f"{count:,} {word}" for word, count in counted.items() if count) or "nothing in it"
     lines = [f"{name}: {file.format}, {file.lines:,} lines: {told}"]

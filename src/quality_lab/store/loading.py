@@ -91,6 +91,9 @@ class Loading:
             if stored is not None:
                 self.reports[-1] = unchanged_report(found.given, stored, named=found.named)
                 return
+            if path.stat().st_size == 0:  # an export of nothing, as upstream writes it
+                report.reason = "the file is empty: no lines, nothing to load"
+                return
             reader = formats.by_name(options.format) if options.format else formats.recognise(path)
             report.format = reader.name
             self._read(path, reader, options, report, remembered)
