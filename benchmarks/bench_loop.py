@@ -3,9 +3,10 @@
     python benchmarks/bench_loop.py                    # ours, create() and post(); frameworks where installed
     python benchmarks/bench_loop.py --rounds 5 --conversations 2000
 
-A conversation is two turns of a model with one call of a tool between them, 32 at a time, over a server on the
-loopback that answers at once and lives in a process of its own. Each measurement is a fresh process that times
-nothing but the conversations; contenders take turns, and the median of the rounds counts.
+A conversation is two turns of a model with one call of a tool between them, 32 at a time, over a server on
+the loopback that answers at once and lives in a process of its own. Each measurement is a fresh process that
+times nothing but the conversations; contenders take turns, and the median counts. Beside the rate
+stands the processor time that a conversation costs, which hardly depends on what else the machine is doing.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def reply(message: dict[str, Any], finish_reason: str) -> bytes:
         "object": "chat.completion",
         "created": 1781000000,
         "model": "m-1",
-        "choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish_reason}],
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish_reason}
+        ],
         "usage": {"prompt_tokens": 90, "completion_tokens": 20, "total_tokens": 110},
     }
     text = json.dumps(body).encode()
@@ -64,7 +67,9 @@ def reply(message: dict[str, Any], finish_reason: str) -> bytes:
 
 
 FUNCTION = {"name": "quote", "arguments": '{"asset":"USDT","amount":200}'}
-FIRST = reply({"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": FUNCTION}]}, "tool_calls")
+FIRST = reply(
+    {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": FUNCTION}]}, "tool_calls"
+)
 SECOND = reply({"content": "200 USDT are 6520 baht."}, "stop")
 
 
@@ -99,8 +104,22 @@ async def serve() -> None:
 # -- the contenders --------------------------------------------------------------------------------------
 
 
-async def side_by_side(converse: Callable[[], Awaitable[None]], conversations: int) -> float:
-    """Return conversations a second."""
+class Stopwatch:
+    """Measures conversations: how many a second, and how many milliseconds of processor time for each."""
+
+    def __init__(self, conversations: int) -> None:
+        self._conversations = conversations
+        self._wall, self._processor = time.perf_counter(), time.process_time()
+
+    def read(self) -> tuple[float, float]:
+        wall, processor = time.perf_counter() - self._wall, time.process_time() - self._processor
+        return self._conversations / wall, 1000 * processor / self._conversations
+
+
+Measured = tuple[float, float]
+
+
+async def side_by_side(converse: Callable[[], Awaitable[None]], conversations: int) -> Measured:
     left = iter(range(conversations))
 
     async def worker() -> None:
@@ -108,34 +127,39 @@ async def side_by_side(converse: Callable[[], Awaitable[None]], conversations: i
             await converse()
 
     await converse()  # connections, imports and caches are not what is measured
-    begun = time.perf_counter()
+    watch = Stopwatch(conversations)
     await asyncio.gather(*[worker() for _ in range(CONCURRENCY)])
-    return conversations / (time.perf_counter() - begun)
+    return watch.read()
 
 
-async def ours(url: str, conversations: int, *, inline: bool) -> float:
+async def ours(url: str, conversations: int, *, inline: bool) -> Measured:
     from quality_lab.toolloop import OpenAICompatible, Tool, run_loop
 
     def execute(args: dict[str, Any], context: Any) -> dict[str, Any]:
         return rate_of(args["asset"], args["amount"])
 
     tool = Tool(
-        name="quote", description=DESCRIPTION, parameters=PARAMETERS, execute=execute, effect="read", inline=inline
+        name="quote",
+        description=DESCRIPTION,
+        parameters=PARAMETERS,
+        execute=execute,
+        effect="read",
+        inline=inline,
     )
     async with OpenAICompatible("m-1", base_url=url) as model:
 
         async def converse() -> None:
             result = await run_loop(model, ASK, [tool])
-            assert result.content and result.calls[0].status == "ok"
+            assert (result.content, result.calls[0].status) == ("200 USDT are 6520 baht.", "ok")
 
         return await side_by_side(converse, conversations)
 
 
-async def ours_inline(url: str, conversations: int) -> float:
+async def ours_inline(url: str, conversations: int) -> Measured:
     return await ours(url, conversations, inline=True)
 
 
-async def ours_thread(url: str, conversations: int) -> float:
+async def ours_thread(url: str, conversations: int) -> Measured:
     return await ours(url, conversations, inline=False)
 
 
@@ -153,7 +177,7 @@ def told(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return answers
 
 
-async def post(url: str, conversations: int) -> float:
+async def post(url: str, conversations: int) -> Measured:
     """The openai client's bare ``post(cast_to=object)``: no types are walked, nothing is checked."""
     async with client(url) as connection:
 
@@ -180,13 +204,13 @@ async def create_loop(connection: Any) -> None:
         messages = [*messages, message, *told([each.model_dump() for each in message.tool_calls])]
 
 
-async def create(url: str, conversations: int) -> float:
+async def create(url: str, conversations: int) -> Measured:
     """``chat.completions.create()``, as most people write it."""
     async with client(url) as connection:
         return await side_by_side(lambda: create_loop(connection), conversations)
 
 
-async def pydantic_ai(url: str, conversations: int) -> float:
+async def pydantic_ai(url: str, conversations: int) -> Measured:
     from pydantic_ai import Agent
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
@@ -205,7 +229,7 @@ async def pydantic_ai(url: str, conversations: int) -> float:
     return await side_by_side(converse, conversations)
 
 
-async def pydantic_evals(url: str, conversations: int) -> float:
+async def pydantic_evals(url: str, conversations: int) -> Measured:
     """A data set of pydantic-evals whose task is the loop over ``create()``."""
     from pydantic_evals import Case, Dataset
 
@@ -218,12 +242,12 @@ async def pydantic_evals(url: str, conversations: int) -> float:
         await task("warm")
         cases = [Case(name=str(number), inputs=ASK[1]["content"]) for number in range(conversations)]
         data = Dataset(name="quotes", cases=cases)
-        begun = time.perf_counter()
+        watch = Stopwatch(conversations)
         await data.evaluate(task, max_concurrency=CONCURRENCY, progress=False)
-        return conversations / (time.perf_counter() - begun)
+        return watch.read()
 
 
-def inspect_ai(url: str, conversations: int) -> float:
+def inspect_ai(url: str, conversations: int) -> Measured:
     """inspect_ai's own evaluation with its OpenAI provider."""
     os.environ.update(INSPECT_DISPLAY="none", BENCH_API_KEY="none", BENCH_BASE_URL=url)
     from inspect_ai import Task
@@ -248,7 +272,7 @@ def inspect_ai(url: str, conversations: int) -> float:
     samples = [Sample(input=ASK[1]["content"], target="6520") for _ in range(conversations)]
     task = Task(dataset=samples, solver=[use_tools(quote()), generate()])
     with tempfile.TemporaryDirectory() as folder:
-        begun = time.perf_counter()
+        watch = Stopwatch(conversations)
         logs = evaluate(
             task,
             model="openai-api/bench/m-1",
@@ -257,9 +281,9 @@ def inspect_ai(url: str, conversations: int) -> float:
             log_dir=folder,
             log_level="error",
         )
-        took = time.perf_counter() - begun
+        measured = watch.read()
     assert logs[0].status == "success", logs[0].error
-    return conversations / took
+    return measured
 
 
 CONTENDERS: dict[str, tuple[Callable[[str, int], Any], str | None]] = {
@@ -276,12 +300,13 @@ CONTENDERS: dict[str, tuple[Callable[[str, int], Any], str | None]] = {
 # -- the race --------------------------------------------------------------------------------------------
 
 
-def measured(name: str, url: str, conversations: int) -> float:
+def measure(name: str, url: str, conversations: int) -> Measured:
     command = [sys.executable, __file__, "--one", name, "--url", url, "--conversations", str(conversations)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise SystemExit(f"{name} failed:\n{ran.stderr[-2000:]}")
-    return float(ran.stdout.split()[-1])
+    rate, cost = ran.stdout.split()[-2:]
+    return float(rate), float(cost)
 
 
 def race(rounds: int, conversations: int, slow_conversations: int) -> None:
@@ -289,24 +314,28 @@ def race(rounds: int, conversations: int, slow_conversations: int) -> None:
     try:
         assert server.stdout is not None
         url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-        rates: dict[str, list[float]] = {}
+        measured: dict[str, list[Measured]] = {}
         for _ in range(rounds):
             for name, (_, module) in CONTENDERS.items():
                 if module is not None and importlib.util.find_spec(module) is None:
                     continue
                 number = conversations if module is None else slow_conversations
-                rates.setdefault(name, []).append(measured(name, url, number))
+                measured.setdefault(name, []).append(measure(name, url, number))
     finally:
         server.terminate()
         server.wait()
-    medians = {name: statistics.median(each) for name, each in rates.items()}
+    rates = {name: statistics.median(rate for rate, _ in each) for name, each in measured.items()}
+    costs = {name: statistics.median(cost for _, cost in each) for name, each in measured.items()}
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {rounds} rounds, medians")
-    print("| contender | conversations/s | of post() | of create() | slowest to fastest |")
-    print("|---|---|---|---|---|")
-    for name, rate in sorted(medians.items(), key=lambda each: -each[1]):
-        of_post, of_create = rate / medians["post(cast_to=object)"], rate / medians["create()"]
-        span = f"{min(rates[name]):.0f} to {max(rates[name]):.0f}"
-        print(f"| {name} | {rate:.0f} | {of_post:.2f} | {of_create:.2f} | {span} |")
+    print(
+        "| contender | conversations/s | of post() | of create() | processor, ms | of post() | of create() |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    bare, usual = "post(cast_to=object)", "create()"
+    for name in sorted(rates, key=lambda name: costs[name]):
+        faster = f"{rates[name] / rates[bare]:.2f} | {rates[name] / rates[usual]:.2f}"
+        cheaper = f"{costs[bare] / costs[name]:.2f} | {costs[usual] / costs[name]:.2f}"
+        print(f"| {name} | {rates[name]:.0f} | {faster} | {costs[name]:.2f} | {cheaper} |")
 
 
 def main() -> None:
@@ -321,8 +350,8 @@ def main() -> None:
     if chosen.serve:
         asyncio.run(serve())
     elif chosen.one:
-        rate = CONTENDERS[chosen.one][0](chosen.url, chosen.conversations)
-        print(asyncio.run(rate) if asyncio.iscoroutine(rate) else rate)
+        measured = CONTENDERS[chosen.one][0](chosen.url, chosen.conversations)
+        print(*(asyncio.run(measured) if asyncio.iscoroutine(measured) else measured))
     else:
         race(chosen.rounds, chosen.conversations, chosen.slow_conversations)
 

@@ -232,8 +232,9 @@ def test_odd_messages_are_read_for_what_they_hold(httpserver, message, content, 
         ('{"choices": [{"text": "old"}]}', JSON, "answered 200 with a choice that holds no message"),
         ("[]", JSON, "answered 200 with list in place of an object"),
         ("null", JSON, "answered 200 with NoneType in place of an object"),
-        ('{"choices": [', JSON, "gave an answer that cannot be read"),
-        ("", JSON, "gave an answer that cannot be read"),
+        ('{"choices": [', JSON, 'answered 200 with text that is no JSON: {"choices": ['),
+        ("", JSON, "answered 200 with text that is no JSON"),
+        ("[" * 100_000, JSON, "answered 200 with text that is no JSON"),
     ],
 )  # fmt: skip
 def test_an_answer_that_is_none_becomes_a_clear_error_with_the_run_on_it(

@@ -115,6 +115,7 @@ class OpenAICompatible:
         Raises:
             ModelError: no connection, no answer in time, a refusal, or an answer that is none.
         """
+        import httpx2
         import openai
 
         from .chat import reply_from, request_body
@@ -125,11 +126,7 @@ class OpenAICompatible:
         attempts.set(count)
         try:
             async with asyncio.timeout(self.deadline_s):
-                answer = await self._connected().post(
-                    self._url,
-                    cast_to=object,
-                    content=body,
-                )
+                response = await self._connected().post(self._url, cast_to=httpx2.Response, content=body)
         except TimeoutError:
             raise self._failure(f"gave no answer within {self.deadline_s:g} s", "timeout", count) from None
         except openai.APIStatusError as error:
@@ -144,12 +141,13 @@ class OpenAICompatible:
             what = "could not be reached" if unmet else "broke the connection"
             said = excerpt(str(causes[-1]) or type(causes[-1]).__name__)
             raise self._failure(f"{what}: {said}", "connection", count) from error
-        except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise self._failure(f"gave an answer that cannot be read: {error}", "malformed", count) from error
+        except openai.OpenAIError as error:
+            raise self._failure(f"could not be asked: {error}", "connection", count) from error
         try:
-            return reply_from(answer, attempts=max(count[0], 1))
+            return reply_from(_value(response.content), attempts=max(count[0], 1))
         except ValueError as error:
-            raise self._failure(f"answered 200 {error}", "malformed", count, status=200) from None
+            status = response.status_code
+            raise self._failure(f"answered {status} {error}", "malformed", count, status=status) from None
 
     def _failure(
         self, what: str, kind: FailureKind, count: list[int], *, status: int | None = None
@@ -182,6 +180,14 @@ class OpenAICompatible:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _value(body: bytes) -> object:
+    """Return the JSON value of *body*, or its text where it is none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode(errors="replace")
 
 
 def to_bytes(body: Mapping[str, Any]) -> bytes:
