@@ -355,19 +355,6 @@ def test_public_requests_and_responses_are_read(shared: Path) -> None:
     ]
 
 
-@pytest.mark.shared
-def test_public_benchmark_runs_with_an_answer_beside_their_messages_are_read(shared: Path) -> None:
-    path = shared / "traces" / "livemcpbench" / "human-annotation.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))
-
-    found = read(path)
-
-    asked = [call for row in rows for message in row["messages"] for call in message.get("tool_calls") or ()]
-    assert (len(found.of(Conversation)), len(found.calls), found.broken) == (95, 814, [])
-    assert [call.call_id for call in found.calls] == [call["id"] for call in asked]
-    assert all(call.result_state == "present" for call in found.calls)
-
-
 def test_the_demo_s_chats_are_all_read_but_the_broken_one(repository: Path) -> None:
     path = repository / "data" / "demo" / "exports" / "web-chat.jsonl"
 

@@ -23,7 +23,7 @@ _KEYS_OF_A_SHAPE = 64
 
 
 class _Run(NamedTuple):
-    """Keys and scalars between two nested values, and the name of the nested value that follows."""
+    """Keys and scalars between two nested values, and the attribute of the nested value after them."""
 
     pattern: re.Pattern[bytes]
     nested: str | None
@@ -47,6 +47,7 @@ class FlatDecoder(Generic[Fields]):
 
     def __init__(self, kind: type[Fields]) -> None:
         self._types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+        self._attributes = {field.encode_name: field.name for field in msgspec.structs.fields(kind)}
         strict = msgspec.defstruct(kind.__name__, [], bases=(kind,), forbid_unknown_fields=True, kw_only=True)
         self._strict: msgspec.json.Decoder[Fields] = msgspec.json.Decoder(strict)
         self._lax = msgspec.json.Decoder(kind)
@@ -97,7 +98,7 @@ class FlatDecoder(Generic[Fields]):
             run += f"{_GAP},{_GAP}" if place else ""
             run += re.escape(f'"{name}"') + f"{_GAP}:{_GAP}"
             if self._types.get(name) is msgspec.Raw:
-                runs.append(_Run(re.compile(run.encode(), re.DOTALL), name))
+                runs.append(_Run(re.compile(run.encode(), re.DOTALL), self._attributes[name]))
                 run = ""
             elif name in unknown and value.startswith((b"{", b"[")):
                 return  # its length is not known without parsing it

@@ -7,7 +7,6 @@ of the file ended is that conversation: only what is new in it is taken, and the
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +19,7 @@ from quality_lab.formats.chat_fields import MESSAGE, elements
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.definitions import Definitions, Offer
 from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.history import History
 from quality_lab.formats.openai_fields import ChoiceFields, ConversationFields, UsageFields
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.validation import Refused, joined, refusal
@@ -59,12 +59,13 @@ class _Reader:
     def __init__(self, reading: Reading) -> None:
         self.definitions = Definitions()
         self._reading, self._notes = reading, reading.notes
-        self._known: dict[tuple[str, int, str], str] = {}  # name, length, digest of all → conversation
-        self._occurrences: Counter[str] = Counter()
+        self._history = History(reading.notes)
 
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
         found = self._line(text)
-        conversation_id, since = self._place(found)
+        digests = found.talk.digests()
+        opening = _opening(found, digests)
+        conversation_id, since = self._history.place(digests, given_id=found.given_id, opening=opening)
         options = self._reading.options
         setting = Setting(
             key_space=NAME,
@@ -144,25 +145,6 @@ class _Reader:
                 except msgspec.ValidationError as problem:
                     raise Refused(*refusal(problem, below=joined(below, name))) from None
         return None
-
-    # -- whose line it is -----------------------------------------------------------------------------------
-
-    def _place(self, found: _Line) -> tuple[str, int]:
-        """Return the id of the line's conversation and the position of the first message that is new."""
-        digests = found.talk.digests()
-        name = found.given_id or _opening(found, digests)
-        for length in range(len(digests) - 2, 0, -1):
-            conversation_id = self._known.pop((name, length, digests[length]), None)
-            if conversation_id is not None:
-                self._known[name, len(digests) - 1, digests[-1]] = conversation_id
-                self._notes.count(self._notes.merged, "history written again", length)
-                return conversation_id, length
-        conversation_id = found.given_id
-        if conversation_id is None:
-            conversation_id = f"{name}-{self._occurrences[name]}"
-            self._occurrences[name] += 1
-        self._known[name, len(digests) - 1, digests[-1]] = conversation_id
-        return conversation_id, 0
 
 
 def _with_reply(message: Message, found: _Line) -> Message:
