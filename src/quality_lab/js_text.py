@@ -29,7 +29,7 @@ _PREFIXED = {
 _INDEX = re.compile("0|[1-9][0-9]{0,9}")
 _LAST_INDEX = 2**32 - 2
 _ALL_INTEGERS = 2**53  # up to here a double holds each of them
-_TOO_LARGE = 2**1024 - 2**970  # from here on an integer rounds to Infinity
+TOO_LARGE = 2**1024 - 2**970  # from here on an integer rounds to Infinity
 _SAFE_DIGITS = 15  # so many never go past `_ALL_INTEGERS`
 
 
@@ -116,7 +116,7 @@ def double(value: float | Decimal) -> float:
     >>> double(9007199254740993), double(10**400)
     (9007199254740992.0, inf)
     """
-    if -_TOO_LARGE < value < _TOO_LARGE:
+    if -TOO_LARGE < value < TOO_LARGE:
         return float(value)
     return math.inf if value > 0 else -math.inf if value < 0 else math.nan
 
@@ -129,7 +129,7 @@ def is_integer(value: object) -> bool:
     """
     kind = type(value)
     if kind is int:
-        return -_TOO_LARGE < value < _TOO_LARGE  # type: ignore[operator]  # an int, as the line above has found
+        return -TOO_LARGE < value < TOO_LARGE  # type: ignore[operator]  # an int, as the line above has found
     return kind is float and value.is_integer()  # type: ignore[attr-defined]  # a float, as this line has found
 
 

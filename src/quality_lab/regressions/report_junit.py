@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from quality_lab.js_text import well_formed
 from quality_lab.regressions.report_plain import case_text, failure_block, tool_text
@@ -12,19 +13,23 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]") 
 _MARKUP = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&apos;"))
 
 
-def junit_document(report: Report) -> str:
-    """Return the JUnit document of *report*; a character that XML does not know stands as its JSON escape."""
+def junit_document(report: Report, *, errors: Collection[int] = ()) -> str:
+    """Return the JUnit document of *report*; a character that XML does not know stands as its JSON escape.
+
+    Results on the lines in *errors* hold an error instead of a failure.
+    """
     summary = report.summary
+    broken = sum(result.status == "failed" and result.line in errors for result in report.results)
+    failed = f'failures="{summary.failed - broken}" ' + (f'errors="{broken}" ' if errors else "")
+    cases = (_test_case(each, "error" if each.line in errors else "failure") for each in report.results)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuite name="tool-call-regressions" tests="{summary.total}" failures="{summary.failed}" '
-        f'skipped="{summary.skipped}" time="0">\n'
-        + "".join(_test_case(result) for result in report.results)
-        + "</testsuite>\n"
+        f'<testsuite name="tool-call-regressions" tests="{summary.total}" {failed}'
+        f'skipped="{summary.skipped}" time="0">\n' + "".join(cases) + "</testsuite>\n"
     )
 
 
-def _test_case(result: Result) -> str:
+def _test_case(result: Result, element: str) -> str:
     name = _escaped(f"line {result.line} - case {case_text(result.case_id)} - {_tool(result)}")
     opened = f'    <testcase classname="tool-call-regression" name="{name}" time="0"'
     if result.status == "passed":
@@ -35,9 +40,15 @@ def _test_case(result: Result) -> str:
     blocks = "\n\n".join(failure_block(failure) for failure in result.failures)
     indented = "".join(f"        {line}\n" for line in _escaped(blocks).split("\n"))
     return (
-        f'{opened}>\n      <failure message="{count} validation failure{"" if count == 1 else "s"}">\n'
-        f"{indented}      </failure>\n    </testcase>\n"
+        f'{opened}>\n      <{element} message="{_message(count, element)}">\n'
+        f"{indented}      </{element}>\n    </testcase>\n"
     )
+
+
+def _message(count: int, element: str) -> str:
+    if element == "error":
+        return "not judged"
+    return f"{count} validation failure{'' if count == 1 else 's'}"
 
 
 def _tool(result: Result) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 
 Status = Literal["passed", "failed", "skipped"]
 RecordStatus = Literal["active", "archived"]
-SkipReason = Literal["archived", "unsupported_tool"]
+SkipReason = Literal["archived", "unsupported_tool", "inconclusive"]  # the last one in a re-run alone
 Metadata = Mapping[str, "str | int | Sequence[str]"]
 
 

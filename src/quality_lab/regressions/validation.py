@@ -30,12 +30,15 @@ MISSING = Missing()
 
 def is_text(value: Any) -> bool:
     """Return whether *value* is a string that holds more than blanks."""
-    return type(value) is str and js_text.trim(value) != ""
+    return type(value) is str and value.strip(js_text.WHITE_SPACE) != ""
 
 
 def is_count(value: Any) -> bool:
     """Return whether *value* is an integer above 0."""
-    return js_text.is_integer(value) and value > 0
+    kind = type(value)
+    return (kind is int and 0 < value < js_text.TOO_LARGE) or (
+        kind is float and value > 0 and value.is_integer()
+    )
 
 
 def header_problems(case: Any) -> list[Problem]:
