@@ -117,6 +117,7 @@ def _own_surroundings() -> Iterator[None]:
         patch.setenv("JUPYTER_DATA_DIR", str(own / "jupyter-data"))
         patch.setenv("JUPYTER_RUNTIME_DIR", str(own / "jupyter-runtime"))
         patch.setenv("IPYTHONDIR", str(own / "ipython"))
+        patch.setenv("no_proxy", "127.0.0.1,localhost")  # servers of tests are never behind a proxy
         for name in (
             "JUPYTER_PATH",
             "QUALITY_LAB_HOME",

@@ -218,6 +218,16 @@ def test_a_token_goes_without_the_line_feed_of_its_file_and_with_its_latin_lette
     assert server.seen[0].headers["authorization"] == "Bearer t\u00f6k"
 
 
+@pytest.mark.parametrize("proxy", ["socks5://me:pw@127.0.0.1:1", "gopher://me:pw@127.0.0.1:1"])
+def test_a_proxy_that_cannot_be_used_is_told_without_its_password(monkeypatch, proxy):
+    monkeypatch.setenv("all_proxy", proxy)
+
+    with pytest.raises(UsageError, match="names a proxy") as raised:
+        fetch("http://127.0.0.1:1/", token=TOKEN)
+
+    assert "pw" not in str(raised.value)
+
+
 def test_nothing_of_what_can_be_printed_shows_the_token():
     from quality_lab.regressions import parse_arguments
 

@@ -14,7 +14,7 @@ import httpx2
 import tenacity
 
 from quality_lab import js_text
-from quality_lab.errors import ServiceError
+from quality_lab.errors import ServiceError, UsageError
 from quality_lab.quality_api.address import endpoint
 from quality_lab.quality_api.token import bearer, without_token
 
@@ -69,7 +69,7 @@ def fetch(url: str, *, token: str, patience: Patience | None = None) -> bytes:
 
     Raises:
         ApiError: no answer in time, or another status than 200 to 299.
-        UsageError: *token* cannot stand in a header.
+        UsageError: *token* cannot stand in a header, or the environment's proxy cannot be used.
     """
     patience = patience or Patience()
     ends_at = time.monotonic() + patience.total_s
@@ -87,10 +87,19 @@ def fetch(url: str, *, token: str, patience: Patience | None = None) -> bytes:
         retry=tenacity.retry_if_exception(lambda error: isinstance(error, ApiError) and error.passing),
         reraise=True,
     )
+    with _client(token, patience) as client:
+        return retrying(_one_try, client, url, token, ends_at)
+
+
+def _client(token: str, patience: Patience) -> httpx2.Client:
     headers = {b"Authorization": bearer(token), b"Accept": _ACCEPTED}
     timeout = httpx2.Timeout(patience.read_s, connect=patience.connect_s)
-    with httpx2.Client(headers=headers, timeout=timeout, follow_redirects=True) as client:
-        return retrying(_one_try, client, url, token, ends_at)
+    try:
+        return httpx2.Client(headers=headers, timeout=timeout, follow_redirects=True)
+    except (ImportError, ValueError):  # what it says may hold the proxy's password
+        raise UsageError(
+            "the environment names a proxy (HTTPS_PROXY or its like) that cannot be used"
+        ) from None
 
 
 class _Answer(NamedTuple):
