@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import sys
@@ -14,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quality_lab.errors import InputError, OutputError
+
+
+_NOT_UTF8 = re.compile(r"\\x([89a-f][0-9a-f])")  # a byte as `sources.path` shows it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,6 +149,15 @@ def stored_path(path: Path, *, home: Path) -> str:
     """Return *path* as the lab remembers it: relative to the home where it lies below it, else absolute."""
     full, root = path.absolute(), home.absolute()
     return full.relative_to(root).as_posix() if full.is_relative_to(root) else str(full)
+
+
+def found_again(path: str, *, home: Path) -> Path:
+    """Return where the file lies that the lab remembers under *path*; a name that is not UTF-8 is read back."""
+    plain = home / path
+    if "\\x" not in path or plain.is_file():
+        return plain
+    name = _NOT_UTF8.sub(lambda found: chr(0xDC00 + int(found[1], 16)), path)
+    return home / name if (home / name).is_file() else plain
 
 
 def _list_path(home: Path) -> Path:

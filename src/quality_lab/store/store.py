@@ -20,7 +20,7 @@ from quality_lab.store.database import writing
 from quality_lab.store.kept import KeptQuestion, keep_answers
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.loading import Loading, LoadOptions, Progress
-from quality_lab.store.sources import Found, Remembered, find, read_list, stored_path, write_list
+from quality_lab.store.sources import Found, Remembered, find, found_again, read_list, stored_path, write_list
 
 if TYPE_CHECKING:
     pass
@@ -219,13 +219,13 @@ class Store(Asking):
         self, work: Sequence[tuple[Found, LoadOptions, bool]], started: float, progress: Progress | None
     ) -> LoadReport:
         known = self._known_files()
-        gone = [one.path for one in known if not (self.home / one.path).is_file()]
+        gone = [one.path for one in known if not found_again(one.path, home=self.home).is_file()]
         if gone:
             raise InputError(
                 f"a rebuild needs files that are not there, so the database stays as it is: {', '.join(gone)}"
             )
         again = [
-            (Found(given=one.path, path=self.home / one.path, named=True), LoadOptions.of(one), False)
+            (Found(given=one.path, path=found_again(one.path, home=self.home), named=True), LoadOptions.of(one), False)
             for one in known
         ]
         taken = {(found.path.absolute(), options) for found, options, _ in again}
