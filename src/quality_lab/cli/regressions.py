@@ -38,6 +38,9 @@ class AsUpstream(click.Command):
         "quality-lab regressions --file cases.jsonl --tools book_table,cancel_table --skip-unsupported",
         "quality-lab regressions --api-base https://lab.example.com --status active --limit 1000 \\",
         "    --out-json out/cases.json --out-junit out/cases.xml --out-md out/cases.md",
+        "quality-lab regressions --rerun --file cases.jsonl --tools-from tools.json",
+        "quality-lab regressions --rerun --file cases.jsonl --base-url http://127.0.0.1:8080/v1 \\",
+        "    --model small --trials 5 --out-json out/now.json --baseline out/before.json",
     ),
 )
 @click.option("--file", metavar="PATH", help="Cases as JSONL.  [default: ./tool-call-regression-cases.jsonl]")
@@ -54,18 +57,44 @@ class AsUpstream(click.Command):
 @click.option("--out-junit", metavar="PATH", help="Write it as JUnit XML.")
 @click.option("--out-md", metavar="PATH", help="Write it as Markdown.")
 @click.option("--json", is_flag=True, help="Print the JSON report instead of the summary.")
+@click.option("--rerun", is_flag=True, help="Run the cases again.  [default cases: the lab's red ones]")
+@click.option("--model", metavar="NAME", help="recorded, openai:NAME, or NAME with --base-url.  [recorded]")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server; its key is in OPENAI_API_KEY.")
+@click.option("--tools-from", metavar="SOURCE", help="FILE, MODULE:NAME or toolbox:NAME: tools as they are.")
+@click.option("--tape", metavar="POLICY", help="Serve results by fifo, strict or by_args.  [default: fifo]")
+@click.option("--allow-live", metavar="read", help="Let tools that only read run for real.")
+@click.option("--trials", metavar="K", help="Try each case so often.  [default: 1]")
+@click.option("--concurrency", metavar="N", help="So many trials at a time.  [default: 8]")
+@click.option("--budget-usd", metavar="X", help="Start no further trial once so much is spent.")
+@click.option("--judge", metavar="MODEL", help="A model that judges what is only described in words.")
+@click.option("--draft-rules", is_flag=True, help="Draft rules from the label where a case has none.")
+@click.option("--baseline", metavar="REPORT", help="Compare with this JSON report of an earlier re-run.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was cut short; pay for no trial twice.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where any case is inconclusive.")
+@click.option("--home", metavar="DIR", help="Where data/ and reports/ lie.")
 @click.option("-h", "--help", is_flag=True, help="Show this message and exit.")
 def regressions(arguments: Sequence[str]) -> int:
     """Check regression cases: whether each record is a complete case, about a tool that there is.
 
     No tool and no model is called. A flag takes the next argument as its value, whatever that is.
 
-    Exit codes: 0 no case failed, 1 a case failed, 2 wrong usage, 3 a file cannot be read or written, 4 the
-    API could not be reached or refused.
+    With --rerun each case is run: its recorded decisions meet today's contracts, or a --model is asked anew
+    and judged by the case's rules. Nothing that writes is ever carried out: results come from the case's own
+    tape or from stand-ins in memory.
+
+    Exit codes: 0 no case failed, 1 a case failed (in a re-run also: is flaky or malformed, or none was
+    decided), 2 wrong usage, 3 a file cannot be read or written, 4 a server could not be reached or refused,
+    or the budget ended.
     """
     from quality_lab.regressions import ArgumentError, parse_arguments
+    from quality_lab.regressions.rerun_arguments import asks_for_rerun
 
     try:
+        if asks_for_rerun(arguments) and not {"-h", "--help"}.intersection(arguments):
+            from quality_lab.cli.rerun import rerun
+
+            home = click.get_current_context().find_root().params.get("home")
+            return rerun(arguments, write=_write, home=home)
         settings = parse_arguments(arguments, env=os.environ, folder=str(Path.cwd()))
         if settings.help:
             _write(sys.stdout, _help())

@@ -21,7 +21,7 @@ class MadeCall:
 
     tool: str
     args: Any = ABSENT
-    outcome: Outcome | Literal["unavailable"] = "ok"
+    outcome: Outcome | Literal["unavailable", "refused"] = "ok"  # the last two: by the re-run, not the tool
     cycle: int = 0  # number of its round; calls of one round follow each other
 
     @property
@@ -29,8 +29,9 @@ class MadeCall:
         """Whether the call counts as one that did its work: not where it failed; None where nobody knows.
 
         One whose result was unavailable in a re-run counts: the model made it, and nothing says it failed.
+        One that a re-run refused to carry out does not, and is not held against the model either.
         """
-        return None if self.outcome == "unknown" else self.outcome not in FAILED
+        return None if self.outcome in ("unknown", "refused") else self.outcome not in FAILED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

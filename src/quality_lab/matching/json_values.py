@@ -18,6 +18,9 @@ class _Absent:
     def __repr__(self) -> str:
         return "absent"
 
+    def __deepcopy__(self, _memo: object) -> _Absent:
+        return self  # there is one, known by being itself
+
 
 ABSENT: Final = _Absent()  # what stands where no value is: null is a value
 Path = tuple[str | int, ...]

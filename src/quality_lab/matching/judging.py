@@ -198,5 +198,7 @@ def _check(name: str, failures: list[Failure], doubt: str | None) -> Check:
 
 def _not_captured(board: Board, at: int) -> str:
     call: MadeCall = board.calls[at]
+    if call.outcome == "refused":
+        return f"refused: call {at + 1} ({call.tool}) may not be carried out in a re-run"
     what = "arguments" if call.args is ABSENT else "result"
     return f"not_captured: the {what} of call {at + 1} ({call.tool}) were not kept"

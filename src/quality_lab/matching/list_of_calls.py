@@ -29,11 +29,18 @@ def check_list(mode: Mode, entries: Sequence[Entry], board: Board, standing: int
     if HOLDS[mode](surely, rounds):
         return Check(name="calls", status="pass")
     if HOLDS[mode](perhaps, rounds):
-        return Check(name="calls", status="undecided", reason=_NOT_CAPTURED)
+        return Check(name="calls", status="undecided", reason=_doubt(board))
     failures = explain(mode, entries, board, perhaps, board.every)
     if truncated and all(failure.step is None for failure in failures):
         return Check(name="calls", status="undecided", reason=_AFTER)
     return Check(name="calls", status="fail", failures=failures)
+
+
+def _doubt(board: Board) -> str:
+    for at, call in enumerate(board.calls):
+        if call.outcome == "refused":
+            return f"refused: call {at + 1} ({call.tool}) may not be carried out in a re-run"
+    return _NOT_CAPTURED
 
 
 def _truncated(
