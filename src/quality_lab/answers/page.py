@@ -31,10 +31,10 @@ STYLE = """
 .ql-answer table{border-collapse:separate;border-spacing:0;margin:0;width:auto}
 .ql-answer th{position:sticky;top:0;background:var(--ql-ground);vertical-align:bottom;font-weight:600;
   border-bottom:1px solid color-mix(in srgb,currentColor 35%,transparent);z-index:1}
-.ql-answer th,.ql-answer td{padding:.25em .55em;text-align:left;color:inherit}
+.ql-answer table th,.ql-answer table td{padding:.25em .55em;text-align:left;color:inherit}
 .ql-answer td{border-bottom:1px solid color-mix(in srgb,currentColor 12%,transparent);vertical-align:top;
   background:none;max-width:22em;overflow-wrap:break-word}
-.ql-answer .ql-n{text-align:right;font-variant-numeric:tabular-nums}
+.ql-answer table .ql-n{text-align:right;font-variant-numeric:tabular-nums}
 .ql-answer td.ql-n,.ql-answer .ql-one{white-space:nowrap}
 .ql-answer .ql-json{font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere;min-width:14em}
 .ql-answer .ql-i{display:block;opacity:.75;font-size:12px}

@@ -44,8 +44,10 @@ def dress(figure: Figure, title: str, *, height: int, legend: bool = True, above
     heading = _LINE * len(wrapped) + 12
     top = heading + (_LINE + 4 if legend else 0) + above
     whole = top + height + 46
+    figure.layout.template = {
+        "layout": {"xaxis": axis, "yaxis": axis}
+    }  # in place of plotly's, not on top of it
     figure.update_layout(
-        template={"layout": {"xaxis": axis, "yaxis": axis}},
         title={
             "text": "<br>".join(wrapped), "x": 0, "xref": "container", "xanchor": "left", "y": 1,
             "yref": "container", "yanchor": "top", "pad": {"t": 6 + _LINE * (len(wrapped) - 1), "l": 2},

@@ -15,12 +15,12 @@ _STALE_HOURS = 36
 
 
 def head(
-    window: ReportWindow, findings: Sequence[Finding], anchors: Sequence[str], *, title: str, tz: str
+    window: ReportWindow, findings: Sequence[Finding], anchors: Sequence[str | None], *, title: str, tz: str
 ) -> Html:
     """Return the head of the page; *anchors* are where the evidence of each finding stands."""
     return join(
         [
-            tag("h1", title),
+            tag("h1", title) if title else None,
             paragraph(f"{window.words()}. Days and weeks are those of {tz}.", class_="quiet"),
             _facts(window),
             paragraph(*state(window), class_="state"),
@@ -105,16 +105,20 @@ def _compared(what: str, now: Rate | None, before: Rate | None, of: str) -> str:
     return f"{what} no more and no less than before, beyond noise: {share} of {of}, {earlier}."
 
 
-def _findings(findings: Sequence[Finding], anchors: Sequence[str]) -> Html:
+def _findings(findings: Sequence[Finding], anchors: Sequence[str | None]) -> Html:
     if not findings:
         return paragraph("Nothing stands out beyond noise in this window.")
     shown = [
-        tag("li", finding.text, Html(" "), tag("a", "Evidence", href=f"#{anchor}"))
+        tag("li", finding.text, _link(anchor))
         for finding, anchor in list(zip(findings, anchors, strict=True))[:MOST_FINDINGS]
     ]
     rest = len(findings) - MOST_FINDINGS
     more = paragraph(f"{rest} more in summary.json.", class_="quiet") if rest > 0 else None
     return join([tag("ol", *shown, class_="findings"), more])
+
+
+def _link(anchor: str | None) -> Html | None:
+    return None if anchor is None else join([Html(" "), tag("a", "Evidence", href=f"#{anchor}")])
 
 
 def note_figures(window: ReportWindow) -> Mapping[str, object]:

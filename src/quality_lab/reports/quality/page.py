@@ -92,9 +92,12 @@ class QualityPage:
     def _proposals(self) -> Answer[Proposal]:
         return proposals(self._store, filters=self.window.filters)
 
-    def head(self) -> Piece:
-        """Return the first screen: window, freshness, counts, better or worse, findings."""
-        anchors = [self._evidence(finding) for finding in self.findings]
+    def head(self, *, evidence: bool = True) -> Piece:
+        """Return the first screen: window, freshness, counts, better or worse, findings.
+
+        With *evidence* each finding links to the part of the page that it comes from.
+        """
+        anchors = [self._evidence(finding) if evidence else None for finding in self.findings]
         return Piece(head(self.window, self.findings, anchors, title=self._title, tz=self.window.filters.tz))
 
     def _evidence(self, finding: Finding) -> str:
