@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quality_lab.records import Conversation, ToolDefinition
+from quality_lab.store import Store
 
 USER = {"role": "user", "content": "Could somebody clean the apartment?"}
 SAYS = {"role": "assistant", "content": "At nine or at one."}
@@ -363,3 +364,25 @@ def test_the_demo_s_chats_are_all_read_but_the_broken_one(repository: Path) -> N
     assert len(found.of(Conversation)) == 60
     assert len(found.rejects) == 1
     assert found.notes.unknown_fields == {"widget": 60}
+
+
+def test_a_result_that_comes_with_the_next_request_is_its_call_s_and_nothing_contradicts(
+    tmp_path: Path,
+) -> None:
+    def pair(messages: list[dict[str, Any]], answer: dict[str, Any], second: int) -> dict[str, Any]:
+        return {
+            "request": {"messages": messages},
+            "response": {
+                "created": 1777866129 + second,
+                "model": f"m-{second}",
+                "choices": [{"message": answer}],
+            },
+        }
+
+    path = written(tmp_path, [pair([USER], ASKS, 1), pair([USER, ASKS, ANSWERS], SAYS, 2)])
+    store = Store(tmp_path)
+    store.load([path])
+
+    assert read(path).notes.missing == {}
+    assert store.totals()["tool_calls"] == 1
+    assert store.rejects() == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import msgspec
@@ -97,13 +97,18 @@ class Talk:
         self.messages.append(message)
         self.moments.append(moment)
 
-    def finish(self) -> None:
-        """Settle the calls that no result came for: the log ends with them, or it goes on without."""
+    def finish(self, *, counted: bool = True) -> list[Made]:
+        """Return the calls that no result came for, settled: the log ends with them, or goes on without.
+
+        They are *counted* as missing, unless results may still come with a later line.
+        """
         spoken = [place for place, message in enumerate(self.messages) if message.role not in _ANSWERS]
-        for call in self.calls:
-            if call.result_position is None:
-                call.result_state = "not_captured" if call.position == spoken[-1] else "absent"
-                self.notes.count(self.notes.missing, "call without result")
+        waiting = [call for call in self.calls if call.result_position is None]
+        for call in waiting:
+            call.result_state = "not_captured" if call.position == spoken[-1] else "absent"
+        if counted and waiting:
+            self.notes.count(self.notes.missing, "call without result", len(waiting))
+        return waiting
 
     def _asked(self, message: MessageFields, path: str) -> Iterator[tuple[str | None, str, msgspec.Raw]]:
         """Yield id, name and arguments of each call that *message* makes."""
@@ -258,6 +263,11 @@ def tool_call(
         tool_definition=setting.definitions.get(made.tool_name),
         created_at=made.created_at or setting.moment,
     )
+
+
+def retold(call: ToolCall) -> ToolCall:
+    """Return a call that was told before and now has its result, without what only its own line knows."""
+    return replace(call, created_at=None, model=None, tool_definition=None)
 
 
 def call_key(conversation_id: str, position: int, index: int) -> str:

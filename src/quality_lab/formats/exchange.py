@@ -54,6 +54,7 @@ class Said:
     cost_usd: float | None = None
     finish_reason: str | None = None
     made: int = 0  # calls
+    varies: bool = False  # from request to request, as instructions do: its text is no part of a digest
 
 
 @dataclass(slots=True, kw_only=True)
@@ -184,14 +185,20 @@ class Exchange:
         """Say whether a call with this id was made."""
         return call_id in self._known
 
-    def finish(self) -> None:
-        """Settle the calls that no result came for: the log ends with them, or it goes on without."""
+    def finish(self, *, counted: bool = True) -> list[Called]:
+        """Return the calls that no result came for, settled: the log ends with them, or goes on without.
+
+        They are *counted* as missing, unless results may still come with a later line.
+        """
         spoken = [said.position for said in self.messages if said.role not in ("tool", "function")]
-        for call in self.calls:
-            if call.answer_position is None and call.result is None:
+        waiting = [call for call in self.calls if call.answer_position is None and call.result is None]
+        for call in waiting:
+            if call.result_state != "pending" and not call.person_refused:
                 last = not spoken or call.said.position == spoken[-1]
                 call.result_state = "not_captured" if last else "absent"
-                self.notes.count(self.notes.missing, "call without result")
+        if counted and waiting:
+            self.notes.count(self.notes.missing, "call without result", len(waiting))
+        return waiting
 
     def digests(self) -> list[str]:
         """Return a digest of all that was said, called and answered up to each message; first, of nothing."""
@@ -200,7 +207,7 @@ class Exchange:
         calls = iter(self.calls)
         call = next(calls, None)
         for said in self.messages:
-            parts = [said.role, said.text, said.call_id]
+            parts = [said.role, None if said.varies else said.text, said.call_id]
             while call is not None and call.said is said:
                 parts += call.tool_name, call.arguments
                 call = next(calls, None)

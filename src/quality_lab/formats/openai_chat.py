@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from quality_lab.formats.chat import Setting, Talk, tool_call
+from quality_lab.formats.chat import Setting, Talk, call_key, retold, tool_call
 from quality_lab.formats.chat_fields import MESSAGE, elements
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.definitions import Definitions, Offer
@@ -60,6 +60,7 @@ class _Reader:
         self.definitions = Definitions()
         self._reading, self._notes = reading, reading.notes
         self._history = History(reading.notes)
+        self._unanswered: set[str] = set()  # keys of calls
 
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
         found = self._line(text)
@@ -88,12 +89,24 @@ class _Reader:
             offered=None if found.offer is None else found.offer.digests,
         )
         messages = found.talk.message_records(NAME, conversation_id, model=found.model, since=since)
+        waiting = found.talk.finish(counted=False)
+        for call in found.talk.calls:
+            key = call_key(conversation_id, call.position, call.index)
+            (self._unanswered.add if call in waiting else self._unanswered.discard)(key)
         new = (call for call in found.talk.calls if max(call.position, call.result_position or -1) >= since)
         return (
             conversation,
             *(_with_reply(message, found) for message in messages),
-            *(tool_call(call, setting) for call in new),
+            *(
+                tool_call(call, setting) if call.position >= since else retold(tool_call(call, setting))
+                for call in new
+            ),
         )
+
+    def missing(self) -> None:
+        """Count the calls that no line of the file brought a result for."""
+        if self._unanswered:
+            self._notes.count(self._notes.missing, "call without result", len(self._unanswered))
 
     # -- taking a line apart --------------------------------------------------------------------------------
 
@@ -113,7 +126,6 @@ class _Reader:
         reply = self._answer(answered, talk, answer_below)
         if not talk.messages:
             raise Refused(joined(below, "messages"), "wanted messages, or a response with a choice")
-        talk.finish()
         offer = self._offer(asked, moment or next(filter(None, talk.moments), None), below)
         given_id = outer.given_id() or asked.given_id()
         if given_id is None and bytes(asked.messages) in _NOTHING and answered.id is not None:
@@ -173,7 +185,8 @@ def _opening(found: _Line, digests: list[str]) -> str:
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     reader = _Reader(reading)
-    return reader.definitions.told_at_last(each_object(raws, reading, reader.records))
+    yield from reader.definitions.told_at_last(each_object(raws, reading, reader.records))
+    reader.missing()
 
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:

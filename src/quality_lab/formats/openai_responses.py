@@ -1,0 +1,323 @@
+"""OpenAI Responses API logs: requests with their responses, responses alone, lists of items.
+
+Requests that keep no state on the server write the history again: a line whose input begins with all that
+an earlier line of the file held goes on from there, and only what is new is told. Requests that name a
+conversation or the response before them hold what is new alone, and go on where that one ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from quality_lab.formats.chat import Setting, call_key, retold
+from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
+from quality_lab.formats.definitions import Definitions, Offer
+from quality_lab.formats.exchange import Exchange, Said
+from quality_lab.formats.history import History
+from quality_lab.formats.json_pieces import (
+    Pieces,
+    integer_in,
+    is_nothing,
+    list_in,
+    object_in,
+    string_in,
+    word,
+)
+from quality_lab.formats.moments import moment_of
+from quality_lab.formats.responses_items import Items, chronological
+from quality_lab.formats.units import RawUnit
+from quality_lab.formats.validation import Refused, joined, refusal, tally
+from quality_lab.records import Conversation, Feedback, Record, SetAside, ToolCall
+
+NAME = "openai_responses"
+_SETTLED = ("response.completed", "response.incomplete", "response.failed", "response.done")
+_KNOWN = frozenset(
+    """
+    id object created_at created completed_at timestamp status background billing conversation error
+    incomplete_details instructions max_output_tokens max_tool_calls model output parallel_tool_calls
+    previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier
+    store temperature text tool_choice tools top_logprobs top_p truncation usage user metadata include input
+    stream stream_options request response items data first_id last_id has_more output_text prompt
+    frequency_penalty presence_penalty moderation custom_id method url body type sequence_number
+    """.split()  # noqa: SIM905 - a list of sixty quoted words is harder to read
+)
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line taken apart: what was asked, what was answered, and the bare items that it may be instead."""
+
+    asked: Pieces
+    answered: Pieces
+    items: list[bytes] | None
+    below_asked: str
+    below_answered: str
+
+
+class _Reader:
+    """What has to be remembered of a file while it is read."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.definitions = Definitions()
+        self._reading, self._notes = reading, reading.notes
+        self._history = History(reading.notes)
+        self._going_on: dict[str, tuple[str, Exchange]] = {}  # by id of a response or a conversation
+        self._instructions: dict[str, str] = {}  # of each conversation, as a digest
+        self._single: Exchange | None = None  # of items that stand one by one
+        self._unanswered: set[str] = set()  # keys of calls
+
+    def records(self, text: bytes, line: int) -> tuple[Record, ...]:
+        if text.lstrip().startswith(b"["):
+            found = _Line({}, {}, list_in(text), "", "")
+        else:
+            members = {key: bytes(value) for key, value in _members.decode(text).items()}
+            kind = word(members, "type") or ""
+            if kind.startswith("response.") and kind not in _SETTLED:
+                tally(self._notes, self._notes.not_understood, kind)
+                return (
+                    SetAside(kind=kind, reason="an event of a stream; the finished response says it all"),
+                )
+            item = ("type" in members or "role" in members) and not kind.startswith("response.")
+            found = _Line({}, {}, [text], "", "") if item else self._taken_apart(members)
+        return tuple(self._records(found, line))
+
+    def _taken_apart(self, members: Pieces) -> _Line:
+        for key in members:
+            if key not in _KNOWN:
+                tally(self._notes, self._notes.unknown_fields, key)
+        asked, below = members, ""
+        for name in ("request", "body"):
+            inner = object_in(members.get(name))
+            if inner is not None:
+                asked, below = object_in(inner.get("body")) or inner, name
+        answered, answer_below = members, ""
+        inner = object_in(members.get("response"))
+        if inner is not None:
+            answered, answer_below = object_in(inner.get("body")) or inner, "response"
+        for part, path in ((asked, below), (answered, answer_below)):
+            for key in part if path else ():
+                if key not in _KNOWN:
+                    tally(self._notes, self._notes.unknown_fields, joined(path, key))
+        listed = next((found for key in ("items", "data") if (found := list_in(members.get(key)))), None)
+        if listed is None and "input" not in asked and "output" not in answered:
+            raise Refused("", 'wanted "input", "output" or items')
+        return _Line(asked, answered, listed and chronological(listed), below, answer_below)
+
+    def _records(self, found: _Line, line: int) -> Iterator[Record]:
+        moment = _moment(found)
+        before = word(found.asked, "previous_response_id") or word(found.answered, "previous_response_id")
+        given_id = _conversation_id(found)
+        going_on = self._going_on.get(given_id or before or "")
+        if found.items is not None and not found.asked and len(found.items) == 1:  # one item a line
+            self._single = self._single or Exchange(self._notes)
+            going_on = ("items", self._single)
+        exchange = going_on[1] if going_on else Exchange(self._notes)
+        since = exchange.position
+        items = Items(exchange, line)
+        self._take(found, items, exchange)
+        said = items.closed()
+        if not exchange.position:
+            raise Refused(found.below_asked, "wanted items in input or output")
+        response_id = word(found.answered, "id") if "output" in found.answered else None
+        offer = self._offer(found, moment)
+        if going_on is None and given_id is None and before is None:
+            alone = response_id if "input" not in found.asked else None
+            digests = exchange.digests()
+            opening = _opening(digests, exchange)
+            conversation_id, since = self._history.place(digests, given_id=alone, opening=opening)
+        else:
+            conversation_id = going_on[0] if going_on else given_id or before or ""
+        if said is not None and "output" in found.answered:
+            _lay_beside(said, found.answered, moment)
+        self._settle(exchange, conversation_id)
+        setting = self._setting(found, conversation_id, moment, offer)
+        yield self._conversation(found, setting, moment, offer)
+        for _, record in exchange.records(setting, since=since):
+            if isinstance(record, ToolCall) and (record.message_position or 0) < since:
+                record = retold(record)
+            yield record
+        yield from (_refusal(denial, setting) for denial in items.denials)
+        for name in (given_id, response_id):
+            if name is not None:
+                self._going_on[name] = (conversation_id, exchange)
+        exchange.forget()
+
+    def missing(self) -> None:
+        """Count the calls that no line of the file brought a result for."""
+        if self._unanswered:
+            self._notes.count(self._notes.missing, "call without result", len(self._unanswered))
+
+    def _settle(self, exchange: Exchange, conversation_id: str) -> None:
+        waiting = exchange.finish(counted=False)
+        for call in exchange.calls:
+            key = call_key(conversation_id, call.said.position, call.index)
+            (self._unanswered.add if call in waiting else self._unanswered.discard)(key)
+
+    def _take(self, found: _Line, items: Items, exchange: Exchange) -> None:
+        if found.items is not None:
+            items.read(found.items, below="items")
+            return
+        instructions = string_in(found.asked.get("instructions"))
+        if instructions and not exchange.position:
+            exchange.say("system", instructions, line=items.line).varies = True
+        text = string_in(found.asked.get("input"))
+        if text is not None:
+            exchange.say("user", text, line=items.line)
+        else:
+            items.read(list_in(found.asked.get("input")) or [], below=joined(found.below_asked, "input"))
+        output = joined(found.below_answered, "output")
+        items.read(list_in(found.answered.get("output")) or [], below=output)
+
+    def _setting(
+        self, found: _Line, conversation_id: str, moment: datetime | None, offer: Offer | None
+    ) -> Setting:
+        options = self._reading.options
+        instructions = string_in(found.asked.get("instructions"))
+        if instructions:
+            digest = hashlib.sha256(instructions.encode()).hexdigest()
+            if self._instructions.setdefault(conversation_id, digest) != digest:
+                self._notes.count(self._notes.not_understood, "instructions that change in a conversation")
+        return Setting(
+            key_space=NAME,
+            conversation_id=conversation_id,
+            source=options.source,
+            style=options.style,
+            model=word(found.answered, "model") or word(found.asked, "model"),
+            moment=moment,
+            definitions=offer.by_name if offer else {},
+        )
+
+    def _offer(self, found: _Line, moment: datetime | None) -> Offer | None:
+        for part, path in ((found.asked, found.below_asked), (found.answered, found.below_answered)):
+            if not is_nothing(part.get("tools")):
+                try:
+                    return self.definitions.offer(msgspec.Raw(part["tools"]), moment)
+                except msgspec.ValidationError as problem:
+                    raise Refused(*refusal(problem, below=joined(path, "tools"))) from None
+        return None
+
+    @staticmethod
+    def _conversation(
+        found: _Line, setting: Setting, moment: datetime | None, offer: Offer | None
+    ) -> Conversation:
+        return Conversation(
+            key_space=NAME,
+            conversation_id=setting.conversation_id,
+            source=setting.source,
+            style=setting.style,
+            model=setting.model,
+            started_at=moment,
+            ended_at=moment,
+            offered=None if offer is None else offer.digests,
+        )
+
+
+def _moment(found: _Line) -> datetime | None:
+    for part, path in ((found.answered, found.below_answered), (found.asked, found.below_asked)):
+        for name in ("created_at", "created", "timestamp"):
+            moment = moment_of(msgspec.Raw(part.get(name, b"")), joined(path, name))
+            if moment is not None:
+                return moment
+    return None
+
+
+def _conversation_id(found: _Line) -> str | None:
+    for part in (found.answered, found.asked):
+        held = part.get("conversation")
+        named = string_in(held) or word(object_in(held) or {}, "id")
+        if named:
+            return named
+    given = word(found.asked, "id") or ""
+    return given if given.startswith("conv_") else None
+
+
+def _lay_beside(said: Said, answered: Pieces, moment: datetime | None) -> None:
+    """Lay what a response says of its message beside it."""
+    usage = object_in(answered.get("usage")) or {}
+    said.input_tokens, said.output_tokens = (
+        integer_in(usage.get("input_tokens")),
+        integer_in(usage.get("output_tokens")),
+    )
+    said.model, said.created_at = word(answered, "model"), moment
+    status = word(answered, "status")
+    reason = word(object_in(answered.get("incomplete_details")) or {}, "reason")
+    said.finish_reason = reason or (None if status == "completed" else status)
+
+
+def _opening(digests: list[str], exchange: Exchange) -> str:
+    """Return the digest of all up to the model's first word: agents of one conversation offer other tools."""
+    return digests[next((at for at, said in enumerate(exchange.messages, 1) if said.role == "assistant"), -1)]
+
+
+def _refusal(denial: Any, setting: Setting) -> Feedback:
+    call = denial.call
+    return Feedback(
+        key_space=NAME,
+        key=f"{setting.conversation_id}/{denial.key}",
+        target_level="call",
+        target_key_space=NAME,
+        conversation_id=setting.conversation_id,
+        call_key=call_key(setting.conversation_id, call.said.position, call.index),
+        name="approval",
+        score="false",
+        author_kind="HUMAN",
+        note=denial.reason,
+        source=setting.source,
+        tool_name=call.tool_name,
+    )
+
+
+def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
+    reader = _Reader(reading)
+    yield from reader.definitions.told_at_last(each_object(raws, reading, reader.records))
+    reader.missing()
+
+
+def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
+    asked = next((one for key in ("request", "body") if isinstance(one := found.get(key), dict)), found)
+    answered = found["response"] if isinstance(found.get("response"), dict) else found
+    answered = answered["body"] if isinstance(answered.get("body"), dict) else answered
+    lists = (asked.get("input"), answered.get("output"), found.get("items"), found.get("data"), [found])
+    request = isinstance(asked.get("input"), str) and "model" in asked and "messages" not in asked
+    return {
+        'items of the Responses API in "input", "output", "items" or "data", or a text "input"': request
+        or answered.get("object") == "response"
+        or any(isinstance(one, list) and any(map(_is_item, one)) for one in lists),
+    }
+
+
+def _is_item(item: Any) -> bool:
+    if not isinstance(item, dict):
+        return False
+    kind = item.get("type")
+    if kind in ("function_call", "custom_tool_call"):
+        return "call_id" in item and "name" in item
+    if kind in ("function_call_output", "custom_tool_call_output"):
+        return "call_id" in item and "output" in item
+    if kind in ("mcp_call", "mcp_approval_request"):
+        return "server_label" in item
+    content = item.get("content")
+    parts = content if isinstance(content, list) else []
+    return isinstance(item.get("role"), str) and any(
+        isinstance(part, dict) and part.get("type") in ("input_text", "output_text") for part in parts
+    )
+
+
+FORMAT = ObjectFormat(
+    name=NAME,
+    title="OpenAI Responses API logs",
+    recognised_by='Requests and responses of the Responses API ("input", "output"), alone or in pairs, or '
+    'its items ("function_call" with "call_id").',
+    key="(conversation, position of the message, place in its batch); where neither a conversation nor a "
+    "response is named, a digest of how it opened and its occurrence in the file",
+    expectations=_expectations,
+    reader=_read,
+)
