@@ -150,7 +150,7 @@ def not_understood(reports: Sequence[Mapping[str, Any]], rejects: Sequence[Rejec
     left = len(rejects) - len(shown)
     quarantine = (
         folded(
-            f"The {len(rejects):,} lines in quarantine",
+            "The line in quarantine" if len(rejects) == 1 else f"The {len(rejects):,} lines in quarantine",
             table(["Line", "Where in it", "Why"], shown),
             paragraph(f"{left:,} more: quality-lab rejects.", class_="quiet") if left else None,
         )
