@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import threading
 import time
@@ -84,7 +85,7 @@ def _settings(*, spill: Path | None = None) -> dict[str, str | bool | int | floa
     if spill is not None:
         settings |= {
             "memory_limit": MEMORY_LIMIT,
-            "temp_directory": str(spill),
+            "temp_directory": _utf8_path(spill),
             "preserve_insertion_order": "true",
         }
     return settings
@@ -98,7 +99,7 @@ def _open(
     while True:
         try:
             config = _settings() if read_only else _settings(spill=database.with_name(database.name + ".tmp"))
-            return duckdb.connect(str(database), read_only=read_only, config=config)
+            return duckdb.connect(_utf8_path(database), read_only=read_only, config=config)
         except duckdb.IOException as error:
             text = str(error)
             if "lock" not in text.lower():
@@ -115,6 +116,17 @@ def _open(
             pause_s = min(pause_s * 1.5, 0.5)
         except duckdb.Error as error:
             raise _unreadable(database, str(error)) from error
+
+
+def _utf8_path(path: Path) -> str:
+    """Return *path* as DuckDB takes it: in UTF-8, whatever this process's locale says of file names.
+
+    Raises: StoreError where its bytes are not UTF-8.
+    """
+    try:
+        return os.fsencode(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path} cannot be opened: a database wants a path in UTF-8") from error
 
 
 def _holder(text: str) -> str:

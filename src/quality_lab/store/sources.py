@@ -10,7 +10,7 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,11 +153,16 @@ def stored_path(path: Path, *, home: Path) -> str:
 
 def found_again(path: str, *, home: Path) -> Path:
     """Return where the file lies that the lab remembers under *path*; a name that is not UTF-8 is read back."""
-    plain = home / path
+    plain = home / os.fsdecode(path.encode("utf-8", "surrogateescape"))  # as the locale spells it
     if "\\x" not in path or plain.is_file():
         return plain
     name = _NOT_UTF8.sub(lambda found: chr(0xDC00 + int(found[1], 16)), path)
     return home / name if (home / name).is_file() else plain
+
+
+def shown_path(path: str) -> str:
+    """Return *path* as a table holds it: bytes that are not UTF-8 as `\\xNN`."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _list_path(home: Path) -> Path:
@@ -178,6 +183,15 @@ def write_list(remembered: Iterable[Remembered], *, home: Path) -> None:
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def listed_beside(remembered: Sequence[Remembered], *, home: Path) -> list[Remembered]:
+    """Return the files that the list names and that are not among *remembered*; none where it cannot be read."""
+    here = {(one.path, one.tenant, one.options) for one in remembered}
+    try:
+        return [one for one in read_list(home=home) if (one.path, one.tenant, one.options) not in here]
+    except InputError:
+        return []
 
 
 def read_list(*, home: Path) -> list[Remembered]:

@@ -20,7 +20,17 @@ from quality_lab.store.database import writing
 from quality_lab.store.kept import KeptQuestion, keep_answers
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.loading import Loading, LoadOptions, Progress
-from quality_lab.store.sources import Found, Remembered, find, found_again, read_list, stored_path, write_list
+from quality_lab.store.sources import (
+    Found,
+    Remembered,
+    find,
+    found_again,
+    listed_beside,
+    read_list,
+    shown_path,
+    stored_path,
+    write_list,
+)
 
 if TYPE_CHECKING:
     pass
@@ -145,7 +155,7 @@ class Store(Asking):
         )
         if path is None:
             return rows
-        wanted = {path, stored_path(Path(path), home=self.home)}
+        wanted = {path, shown_path(stored_path(Path(path), home=self.home))}
         return [row for row in rows if row.file in wanted]
 
     def sources(self) -> list[SourceRow]:
@@ -188,7 +198,7 @@ class Store(Asking):
         progress: Progress | None,
     ) -> LoadReport:
         with writing(database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
-            before = _totals(connection)
+            before, anew = _totals(connection), database == self.database and not _remembered(connection)
             loading = Loading(connection, self.home, self._overrides(), progress)
             loading.start()
             for found, options, keep in work:
@@ -198,8 +208,13 @@ class Store(Asking):
             keep_answers(connection, self._kept, changed=changed)
             after = _totals(connection)
             remembered = _remembered(connection)
-        # a first-time list, or one that lost its database, is made whole again here
         notices = []
+        if anew and (lost := listed_beside(remembered, home=self.home)):
+            remembered = [*remembered, *lost]
+            notices.append(
+                f"the database was made anew and lacks {len(lost):,} files that were loaded before: "
+                "`quality-lab load --rebuild` brings them back"
+            )
         try:
             write_list(remembered, home=self.home)
         except OutputError as error:
@@ -218,15 +233,15 @@ class Store(Asking):
     def _rebuild(
         self, work: Sequence[tuple[Found, LoadOptions, bool]], started: float, progress: Progress | None
     ) -> LoadReport:
-        known = self._known_files()
-        gone = [one.path for one in known if not found_again(one.path, home=self.home).is_file()]
+        known = {one: found_again(one.path, home=self.home) for one in self._known_files()}
+        gone = [one.path for one, path in known.items() if not path.is_file()]
         if gone:
             raise InputError(
                 f"a rebuild needs files that are not there, so the database stays as it is: {', '.join(gone)}"
             )
         again = [
-            (Found(given=one.path, path=found_again(one.path, home=self.home), named=True), LoadOptions.of(one), False)
-            for one in known
+            (Found(given=one.path, path=path, named=True), LoadOptions.of(one), False)
+            for one, path in known.items()
         ]
         taken = {(found.path.absolute(), options) for found, options, _ in again}
         more = [one for one in work if (one[0].path.absolute(), one[1]) not in taken]
