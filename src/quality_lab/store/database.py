@@ -85,7 +85,7 @@ def _settings(*, spill: Path | None = None) -> dict[str, str | bool | int | floa
     if spill is not None:
         settings |= {
             "memory_limit": MEMORY_LIMIT,
-            "temp_directory": _utf8_path(spill),
+            "temp_directory": utf8_path(spill),
             "preserve_insertion_order": "true",
         }
     return settings
@@ -99,7 +99,7 @@ def _open(
     while True:
         try:
             config = _settings() if read_only else _settings(spill=database.with_name(database.name + ".tmp"))
-            return duckdb.connect(_utf8_path(database), read_only=read_only, config=config)
+            return duckdb.connect(utf8_path(database), read_only=read_only, config=config)
         except duckdb.IOException as error:
             text = str(error)
             if "lock" not in text.lower():
@@ -118,7 +118,7 @@ def _open(
             raise _unreadable(database, str(error)) from error
 
 
-def _utf8_path(path: Path) -> str:
+def utf8_path(path: Path) -> str:
     """Return *path* as DuckDB takes it: in UTF-8, whatever this process's locale says of file names.
 
     Raises: StoreError where its bytes are not UTF-8.

@@ -152,7 +152,7 @@ def stored_path(path: Path, *, home: Path) -> str:
 
 
 def found_again(path: str, *, home: Path) -> Path:
-    """Return where the file lies that the lab remembers under *path*; a name that is not UTF-8 is read back."""
+    """Return where the file lies that the lab remembers under *path*, its name in UTF-8 or not."""
     plain = home / os.fsdecode(path.encode("utf-8", "surrogateescape"))  # as the locale spells it
     if "\\x" not in path or plain.is_file():
         return plain
@@ -186,7 +186,7 @@ def write_list(remembered: Iterable[Remembered], *, home: Path) -> None:
 
 
 def listed_beside(remembered: Sequence[Remembered], *, home: Path) -> list[Remembered]:
-    """Return the files that the list names and that are not among *remembered*; none where it cannot be read."""
+    """Return the files of the list that are not among *remembered*; none where it cannot be read."""
     here = {(one.path, one.tenant, one.options) for one in remembered}
     try:
         return [one for one in read_list(home=home) if (one.path, one.tenant, one.options) not in here]

@@ -16,7 +16,7 @@ from quality_lab import outcomes
 from quality_lab.errors import InputError, OutputError
 from quality_lab.records import Record
 from quality_lab.store.asking import Asking
-from quality_lab.store.database import writing
+from quality_lab.store.database import utf8_path, writing
 from quality_lab.store.kept import KeptQuestion, keep_answers
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.loading import Loading, LoadOptions, Progress
@@ -265,7 +265,7 @@ class Store(Asking):
     def _known_files(self) -> list[Remembered]:
         if self.database.exists():
             try:
-                with duckdb.connect(str(self.database), read_only=True) as connection:
+                with duckdb.connect(utf8_path(self.database), read_only=True) as connection:
                     return _remembered(connection)
             except duckdb.Error:
                 pass  # damaged or of another make: the list beside it says the same
