@@ -36,7 +36,12 @@ class CaseToRun:
 
     line: int
     case: Case
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # beside those that the case knows of itself
+
+    @property
+    def malformed(self) -> str | None:
+        """What is wrong with the case first of all; None where nothing is."""
+        return next(iter((*self.problems, *self.case.problems)), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +111,7 @@ class Rerun:
         """Return what each case came to, in the order in which they came."""
         to_run = [self._with_rules(each) for each in cases]
         trials: list[list[Trial | None]] = [
-            [None] * (0 if each.problems else self.settings.trials) for each, _ in to_run
+            [None] * (0 if each.malformed else self.settings.trials) for each, _ in to_run
         ]
         self._total = sum(len(each) for each in trials)
         units = ((at, number) for at, held in enumerate(trials) for number in range(len(held)))
@@ -125,7 +130,7 @@ class Rerun:
     def _with_rules(self, given: CaseToRun) -> tuple[CaseToRun, bool]:
         """Return the case, with rules drafted from its label where it has none and that was asked for."""
         case = given.case
-        if not self.settings.draft_rules or given.problems or case.rules.decides or case.positive:
+        if not self.settings.draft_rules or given.malformed or case.rules.decides or case.positive:
             return given, False
         held = case.record.get("input")
         args = held.get("args") if isinstance(held, Mapping) else None
@@ -190,8 +195,8 @@ class Rerun:
         return trial
 
     def _outcome(self, given: CaseToRun, drafted: bool, trials: list[Trial]) -> CaseOutcome:
-        if given.problems:
-            reason = f"malformed_case: {given.problems[0]}"
+        if given.malformed:
+            reason = f"malformed_case: {given.malformed}"
             return CaseOutcome(
                 line=given.line, case=given.case, verdict="ERROR", reason=reason, stability="undecided",
                 trials=(), malformed=True,
