@@ -10,7 +10,7 @@ from quality_lab.answers import visible
 from quality_lab.answers.words import number, percent, percent_range
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~@])")
-_AT_THE_START = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")
+_AT_THE_START = re.compile(r"^(\s*(?:\d+(?=[.)]\s))?)([#>+=.)-])")  # what would begin a list or a heading
 _RATES = ("rate", "share", "coverage")
 
 

@@ -48,15 +48,15 @@ class ReportWindow:
         """Return the window as a person says it, with its last day."""
         window = self.filters.window()
         if window.since is None and window.until is None:
-            return "everything, as no call has a time" if self.facts.calls else "everything"
+            return "Everything, as no call has a time" if self.facts.calls else "Everything"
         since = None if window.since is None else window.since.astimezone(self.zone)
         last = None
         if window.until is not None:
             last = (window.until - timedelta(microseconds=1)).astimezone(self.zone)
         if since is None:
-            return f"up to {_day(last)}" if last else ""
+            return f"Up to {_day(last)}" if last else ""
         if last is None:
-            return f"since {_day(since)}"
+            return f"Since {_day(since)}"
         same_year = since.year == last.year
         return f"{_day(since, year=not same_year)} to {_day(last)}"
 

@@ -7,6 +7,7 @@ over all tools together for tools that stand out, 5 % for a change over time, wh
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import datetime
 
@@ -20,6 +21,7 @@ from quality_lab.metrics.signs.shares import (
     guard_texts,
     tool_signs,
 )
+from quality_lab.proposals.error_words import signature_of
 from quality_lab.reports.findings import drifting, early_calls, standing_out, unserved
 from quality_lab.reports.findings.finding import Finding, Kind, local_day
 
@@ -63,11 +65,11 @@ def _from_calls(store: Asks, filters: Filters, weeks: float) -> list[Finding]:
 
 
 def _reasons(store: Asks, filters: Filters, chosen: list[str]) -> dict[str, list[tuple[str, int]]]:
-    """Return what failed calls of the chosen tools say, most frequent first."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    """Return what failed calls of the chosen tools say, without what changes call by call, most first."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
     for row in failure_words(store, filters=filters, chosen=chosen) if chosen else []:
-        found.setdefault(row.tool_name, []).append((row.words, row.calls))
-    return found
+        found[row.tool_name][signature_of(row.words)] += row.calls
+    return {tool: counts.most_common(3) for tool, counts in found.items()}
 
 
 def _from_labels(store: Asks, filters: Filters, weeks: float) -> list[Finding]:

@@ -35,8 +35,9 @@ class Standout:
 
 def standouts(tools: Sequence[ToolSign], sign: Sign) -> Iterator[Standout]:
     """Yield the tools that stand out, in the order given."""
-    tested = [tool for tool in tools if _enough(tool, sign)]
-    n, y = (sum(getattr(tool.sums(sign), name) for tool in tools) for name in ("n", "y"))
+    tested = [tool for tool in tools if _enough(tool, sign) and not _empty_by_design(tool, sign)]
+    usual = [tool.sums(sign) for tool in tools if not _empty_by_design(tool, sign)]
+    n, y = sum(sums.n for sums in usual), sum(sums.y for sums in usual)
     for tool in tested:
         sums = tool.sums(sign)
         found = rate(sums)
@@ -44,9 +45,11 @@ def standouts(tools: Sequence[ToolSign], sign: Sign) -> Iterator[Standout]:
         surely = lower_bound(sums, level=LEVEL / len(tested))
         if found is None or sums.y < LEAST_HITS or surely <= max(FLOORS[sign], others):
             continue
-        if sign == "empty" and found.value >= ALWAYS_EMPTY:
-            continue
         yield Standout(tool, sign, found, surely, others)
+
+
+def _empty_by_design(tool: ToolSign, sign: Sign) -> bool:
+    return sign == "empty" and tool.empty >= ALWAYS_EMPTY * tool.fine > 0
 
 
 def _enough(tool: ToolSign, sign: Sign) -> bool:

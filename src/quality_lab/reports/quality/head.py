@@ -78,6 +78,8 @@ def age_words(hours: float) -> str:
 def state(window: ReportWindow) -> list[str]:
     """Return whether it is better or worse than in the equal window just before, as sentences."""
     now, before = window.facts, window.facts_before
+    if now.calls and now.newest_call_at is None:
+        return ["There is nothing to compare with, as no call has a time."]
     if before is None or not (before.calls or before.reviewed):
         first = now.first_call_at
         begin = f"; the first call known is of {first.astimezone(window.zone):%-d %B %Y}" if first else ""
