@@ -266,7 +266,8 @@ class Store(Asking):
         if self.database.exists():
             try:
                 with duckdb.connect(utf8_path(self.database), read_only=True) as connection:
-                    return _remembered(connection)
+                    remembered = _remembered(connection)
+                    return [*remembered, *listed_beside(remembered, home=self.home)]
             except duckdb.Error:
                 pass  # damaged or of another make: the list beside it says the same
         return read_list(home=self.home)
