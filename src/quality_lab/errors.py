@@ -19,7 +19,7 @@ from __future__ import annotations
 
 
 class QualityLabError(Exception):
-    """Something that Quality Lab was asked to do and could not; the text says what was wanted and what came."""
+    """Something that Quality Lab was asked to do and could not; the text says what was wanted, what came."""
 
     exit_code = 1
 

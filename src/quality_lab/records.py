@@ -23,6 +23,7 @@ TargetLevel = Literal["call", "turn", "conversation"]
 Effect = Literal["read", "write", "irreversible"]
 
 UPSTREAM = "quality_lab"  # the key space of everything that the upstream Quality Lab emits
+BY_SPAN = "otel_span"  # target key space of a label that names a span of "otel" without its trace
 BY_UID = "call_uid"  # a label's target key space where it names the call's surrogate key in the store
 
 
@@ -30,7 +31,7 @@ BY_UID = "call_uid"  # a label's target key space where it names the call's surr
 class Conversation:
     """One conversation of one tenant, as far as a format knows it."""
 
-    key_space: str  # whose ids these are: a format's name, "quality_lab" for upstream, "otel" for span families
+    key_space: str  # whose ids these are: a format's name, UPSTREAM, or "otel" for the span families
     conversation_id: str  # as given; made from content where the format has none
     source: str | None = None  # the strategy or export it came from
     model: str | None = None
@@ -202,7 +203,15 @@ class Reject:
 
 
 Record = (
-    Conversation | Message | ToolCall | ToolDefinition | Feedback | RegressionCase | TrackedProposal | Retraction | SetAside
+    Conversation
+    | Message
+    | ToolCall
+    | ToolDefinition
+    | Feedback
+    | RegressionCase
+    | TrackedProposal
+    | Retraction
+    | SetAside
 )
 
 

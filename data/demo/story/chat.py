@@ -12,7 +12,7 @@ from story.frame import iso
 
 @dataclass
 class ChatCall:
-    """A call inside a conversation: the position of its message, and its place among the calls of that message."""
+    """A call inside a conversation: the position of its message, and its place among that message's calls."""
 
     tool: str
     message: int
