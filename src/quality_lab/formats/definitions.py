@@ -1,4 +1,4 @@
-"""Tools as they were offered: OpenAI's function definitions in their three spellings, known by digest."""
+"""Tools as they were offered: OpenAI's three spellings of a function, and Anthropic's, known by digest."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class _Function(msgspec.Struct):
     name: str
     description: str | None = None
     parameters: msgspec.Raw = _ABSENT
+    input_schema: msgspec.Raw = _ABSENT
 
 
 class _Tool(msgspec.Struct):
@@ -33,6 +34,7 @@ class _Tool(msgspec.Struct):
     name: str | None = None
     description: str | None = None
     parameters: msgspec.Raw = _ABSENT
+    input_schema: msgspec.Raw = _ABSENT  # as Anthropic calls them
 
 
 class Offer(NamedTuple):
@@ -112,7 +114,7 @@ class Definitions:
             function = tool.function or tool
             if function.name is None:
                 continue  # a tool of the provider's own, such as a web search: it has no definition
-            parameters = str(function.parameters, "utf-8") or None
+            parameters = str(function.parameters, "utf-8") or str(function.input_schema, "utf-8") or None
             digest = definition_digest(function.name, function.description, parameters)
             definition = ToolDefinition(
                 digest=digest, name=function.name, description=function.description, parameters=parameters
