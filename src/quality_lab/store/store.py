@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     pass
 
 Row = TypeVar("Row")
+
+_DRAFT = "quality.duckdb.rebuild-"  # and the number of the process
 
 _COUNTED = {
     "tool_calls": "select count(*) from tool_calls where actor <> 'guard'",
@@ -245,7 +248,8 @@ class Store(Asking):
         ]
         taken = {(found.path.absolute(), options) for found, options, _ in again}
         more = [one for one in work if (one[0].path.absolute(), one[1]) not in taken]
-        draft = self.database.with_name(f"quality.duckdb.rebuild-{os.getpid()}")
+        _clear_unfinished(self.database.parent)
+        draft = self.database.with_name(f"{_DRAFT}{os.getpid()}")
         try:
             report = self._load_into(draft, [*again, *more], started, progress)
             failed = [one for one in report.files if one.status in ("failed", "unrecognised") and one.named]
@@ -281,6 +285,18 @@ def _remembered(connection: duckdb.DuckDBPyConnection) -> list[Remembered]:
         Remembered(path=path, digest=digest, tenant=tenant, options=options)
         for path, digest, tenant, options in rows
     ]
+
+
+def _clear_unfinished(folder: Path) -> None:
+    """Remove what rebuilds left behind whose process was killed."""
+    for path in folder.glob(f"{_DRAFT}*"):
+        number = path.name.removeprefix(_DRAFT).split(".")[0]
+        try:
+            os.kill(int(number), 0)
+        except ProcessLookupError:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        except (ValueError, PermissionError):
+            continue  # not ours, or of somebody who still runs
 
 
 def _is_journal(path: str, home: Path) -> bool:
