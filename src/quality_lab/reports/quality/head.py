@@ -23,7 +23,7 @@ def head(
             tag("h1", title) if title else None,
             paragraph(f"{window.words()}. Days and weeks are those of {tz}.", class_="quiet"),
             _facts(window),
-            paragraph(*state(window), class_="state"),
+            paragraph(*(sentence.replace(" %", "\u00a0%") for sentence in state(window)), class_="state"),
             _findings(findings, anchors),
         ]
     )
@@ -111,12 +111,19 @@ def _findings(findings: Sequence[Finding], anchors: Sequence[str | None]) -> Htm
     if not findings:
         return paragraph("Nothing stands out beyond noise in this window.")
     shown = [
-        tag("li", finding.text, _link(anchor))
+        tag("li", _sentence(finding), _link(anchor))
         for finding, anchor in list(zip(findings, anchors, strict=True))[:MOST_FINDINGS]
     ]
     rest = len(findings) - MOST_FINDINGS
     more = paragraph(f"{rest} more in summary.json.", class_="quiet") if rest > 0 else None
     return join([tag("ol", *shown, class_="findings"), more])
+
+
+def _sentence(finding: Finding) -> Html:
+    """Return a finding with its tool standing out, and no line that begins with a percent sign."""
+    words = finding.text.replace(" %", "\u00a0%")
+    before, name, after = words.partition(finding.tool_name or "\0")
+    return join([before, tag("strong", name) if name else None, after])
 
 
 def _link(anchor: str | None) -> Html | None:
