@@ -20,11 +20,11 @@ from quality_lab.answers import visible
 from quality_lab.answers.exchange import EXCHANGE_STYLE
 from quality_lab.answers.page import STYLE as ANSWER_STYLE
 from quality_lab.reports.blocks import Html, asset, folded, join, paragraph, section, table, tag, text
+from quality_lab.reports.clean_html import PICTURES, SOURCES, clean
 from quality_lab.reports.notes import SUMMARY_MIME
 from quality_lab.reports.palette import DARK_FOR_LIGHT
 
 FIGURE_MIME = "application/vnd.plotly.v1+json"
-_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _HIDDEN_TAGS = frozenset({"papermill-error-cell-tag"})
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _POLICY = (
@@ -143,8 +143,8 @@ def _shown(bundle: Mapping[str, Any], page: _Page) -> Html:
     if FIGURE_MIME in bundle:
         return _figure(bundle[FIGURE_MIME], page)
     if "text/html" in bundle:
-        return Html(f'<div class="cell">{_clean(_joined(bundle["text/html"]))}</div>\n')
-    for mime in _PICTURES:
+        return Html(f'<div class="cell">{clean(_joined(bundle["text/html"]))}</div>\n')
+    for mime in PICTURES:
         if mime in bundle:
             return _picture(mime, _joined(bundle[mime]))
     if "text/markdown" in bundle:
@@ -181,7 +181,7 @@ def _made_visible(value: Any) -> Any:
 
 def _loads(key: str, value: Any) -> bool:
     """Return whether a figure would ask for this picture from somewhere."""
-    return key == "source" and isinstance(value, str) and not value.startswith(_SOURCES)
+    return key == "source" and isinstance(value, str) and not value.startswith(SOURCES)
 
 
 def _figure_title(layout: Mapping[str, Any]) -> str:
@@ -203,83 +203,7 @@ def _markdown(source: str) -> str:
     """Return Markdown as HTML; HTML inside it is shown as the text it is."""
     from markdown_it import MarkdownIt
 
-    return _clean(MarkdownIt("commonmark", {"html": False}).enable("table").render(source))
-
-
-_TAGS = {
-    *(
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "p",
-        "div",
-        "section",
-        "article",
-        "blockquote",
-        "pre",
-        "hr",
-        "br",
-        "wbr",
-    ),
-    *("table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td"),
-    *("ul", "ol", "li", "dl", "dt", "dd", "figure", "figcaption", "img", "details", "summary"),
-    *("a", "abbr", "b", "code", "del", "em", "i", "ins", "kbd", "mark", "q", "s", "samp", "small"),
-    *("span", "strong", "sub", "sup", "time", "u", "var"),
-}
-_ATTRIBUTES: dict[str, set[str]] = {
-    "*": {"class", "id", "title", "style", "dir", "lang"},
-    "a": {"href"},
-    "img": {"src", "alt", "width", "height"},
-    "td": {"colspan", "rowspan", "align"},
-    "th": {"colspan", "rowspan", "align", "scope"},
-    "details": {"open"},
-    "ol": {"start"},
-    "time": {"datetime"},
-}
-_STYLES = {
-    *("color", "background-color", "opacity", "display", "white-space", "text-align", "vertical-align"),
-    *("border", "border-top", "border-right", "border-bottom", "border-left", "border-collapse"),
-    *("font-size", "font-style", "font-weight", "font-variant-numeric", "line-height", "text-decoration"),
-    *("width", "min-width", "max-width", "height", "left", "top"),
-    *("margin", "margin-top", "margin-left", "padding", "padding-left"),
-}
-
-
-_SOURCES = tuple(f"data:{mime};base64," for mime in _PICTURES)
-_TARGETS = ("#", "http://", "https://", "mailto:")
-
-
-def _only_harmless_addresses(element: str, attribute: str, value: str) -> str | None:
-    starts = {"src": _SOURCES, "href": _TARGETS}.get(attribute)
-    return value if starts is None or value.lower().startswith(starts) else None
-
-
-def _clean(html: str) -> str:
-    """Return *html* without anything that could run, load or cover the page."""
-    import nh3
-
-    return nh3.clean(
-        visible(html, keep=f"{_LINES}\r"),
-        tags=_TAGS,
-        clean_content_tags={
-            "script",
-            "style",
-            "template",
-            "noscript",
-            "iframe",
-            "object",
-            "title",
-            "textarea",
-        },
-        attributes=_ATTRIBUTES,
-        attribute_filter=_only_harmless_addresses,
-        url_schemes={"http", "https", "mailto", "data"},
-        filter_style_properties=_STYLES,
-        link_rel="noopener noreferrer",
-    )
+    return clean(MarkdownIt("commonmark", {"html": False}).enable("table").render(source))
 
 
 def plain_text(words: str) -> str:
