@@ -44,6 +44,7 @@ _KNOWN = frozenset(
 )
 _BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use")
 
+_any = msgspec.json.Decoder(msgspec.Raw)
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -58,6 +59,7 @@ class _Reader:
         self._unanswered: set[str] = set()  # keys of calls
 
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
+        _any.decode(text)  # raises where it is not JSON
         if text.lstrip().startswith(b"["):
             return tuple(self._records({"messages": text}, {}, "", "", line))
         members = {key: bytes(value) for key, value in _members.decode(text).items()}

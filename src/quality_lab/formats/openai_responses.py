@@ -48,6 +48,7 @@ _KNOWN = frozenset(
     """.split()  # noqa: SIM905 - a list of sixty quoted words is harder to read
 )
 
+_any = msgspec.json.Decoder(msgspec.Raw)
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -75,6 +76,7 @@ class _Reader:
         self._unanswered: set[str] = set()  # keys of calls
 
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
+        _any.decode(text)  # raises where it is not JSON
         if text.lstrip().startswith(b"["):
             found = _Line({}, {}, list_in(text), "", "")
         else:
