@@ -13,6 +13,7 @@ from quality_lab.answers import Answer
 from quality_lab.lab.home import Home, find_home
 from quality_lab.lab.questions import Questions
 from quality_lab.lab.reporting import Reporting
+from quality_lab.lab.rerunning import Rerunning
 from quality_lab.store import Store
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def readable_formats() -> Answer[ReadableFormat]:
     return Answer(rows, ReadableFormat, title="Formats that can be read")
 
 
-class Lab(Questions, Reporting):
+class Lab(Questions, Reporting, Rerunning):
     """One home with its files, its cache and its answers; each answer shows itself in a notebook.
 
     Questions take the common filters as keywords: `lab.failing_tools(source="rag_reply", since="7d")`.
