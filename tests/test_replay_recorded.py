@@ -126,8 +126,8 @@ def test_a_case_that_the_harness_cannot_bear_costs_itself_and_not_the_run() -> N
     deep: Any = {}
     for _ in range(20_000):
         deep = {"a": deep}
-    messages = [{"role": "user", "content": deep}]
-    bad = read_case({**case().record, "input": {**case().record["input"], "messages": messages}})
+    tools = [{"type": "function", "function": {"name": "quote", "parameters": deep}}]
+    bad = read_case({**case().record, "input": {**case().record["input"], "tools": tools}})
 
     outcomes = rerun(bad, case(input={"tools": [STRICTER]}))
 

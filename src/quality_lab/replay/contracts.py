@@ -32,8 +32,7 @@ async def contract_trial(case: Case, prepared: Prepared) -> Trial:
         return Trial(verdict="INCONCLUSIVE", reason=NOTHING_RECORDED)
     model = RecordedModel.from_calls([_as_told(call) for call in calls])
     rounds = len(calls) + 1
-    asked = case.messages or ({"role": "user", "content": ""},)
-    played = await play(case, model, prepared, max_cycles=rounds, messages=[dict(each) for each in asked])
+    played = await play(case, model, prepared, max_cycles=rounds)
     refusals = [_refusal(outcome, prepared) for outcome in played.result.calls]
     if case.positive:
         judgement = _positive(calls, refusals, prepared)

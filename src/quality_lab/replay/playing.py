@@ -18,6 +18,7 @@ from quality_lab.toolloop.contract import ToolContext
 from quality_lab.toolloop.loop import run_loop
 from quality_lab.toolloop.models import Model, ModelError
 from quality_lab.toolloop.record import LoopResult, Message, ModelReply, ToolOutcome
+from quality_lab.toolloop.scripted import RecordedModel
 
 NO_MESSAGES = "no_messages: the case holds no conversation that could be put to a model"
 
@@ -47,7 +48,7 @@ class _ShownAsCaptured:
         self.name = model.name
         self._model = model
         self._hidden = prepared.stage.hidden
-        self._as_captured = prepared.as_captured
+        self._as_captured = prepared.as_captured()
 
     async def complete(
         self, messages: Sequence[Message], *, tools: Sequence[dict[str, Any]], options: Mapping[str, Any]
@@ -76,19 +77,19 @@ async def play(
     prepared: Prepared,
     *,
     max_cycles: int,
-    messages: Sequence[Message] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Played:
-    """Return what *model* did when it was asked what the case asks.
+    """Return what *model* did when it was asked what the case asks; one that only repeats is shown nothing.
 
     Raises:
         ModelError: the model gave no answer.
     """
     stage = prepared.stage
     permissions = frozenset(tool.permission for tool in stage.tools if isinstance(tool.permission, str))
+    repeats = isinstance(model, RecordedModel)
     result = await run_loop(
-        _ShownAsCaptured(model, prepared),
-        [plain(message) for message in messages or case.messages or ()],
+        model if repeats else _ShownAsCaptured(model, prepared),
+        [] if repeats else [plain(message) for message in case.messages or ()],
         stage.tools,
         context=ToolContext(conversation=CONVERSATION, permissions=permissions),
         max_cycles=max_cycles,

@@ -40,8 +40,9 @@ class Prepared:
 
     stage: Stage
     world: World | None  # what the stand-ins live in
-    known: frozenset[str]  # tools of which a definition is known
-    as_captured: Mapping[str, Any]  # definitions to be shown to the model as the case has them, by name
+    of_today: frozenset[str]  # tools that are defined by today's source
+    known: frozenset[str]  # tools of which any definition is known
+    case: Case
 
     allowed: frozenset[str] = frozenset()  # the only tools that may be called; empty: any
 
@@ -52,6 +53,17 @@ class Prepared:
     def is_ruled(self, tool: str) -> bool:
         """Return whether anything could refuse a call of *tool*."""
         return tool in self.known or bool(self.allowed)
+
+    def as_captured(self) -> dict[str, Any]:
+        """Return the definitions that the case brought along, in OpenAI's shape as they were, by name."""
+        tools = {tool.name for tool in self.stage.tools}
+        found: dict[str, Any] = {}
+        for definition in self.case.definitions or ():
+            function = definition.get("function")
+            name = function.get("name") if isinstance(function, Mapping) else None
+            if name in tools - self.of_today and definition.get("type") == "function":
+                found.setdefault(str(name), plain(definition))
+        return found
 
     def end_state(self) -> Any:
         """Return the state of the stand-ins, numbers exact; ABSENT where there are none."""
@@ -121,12 +133,12 @@ class Shelf:
             live=live - stand_ins,
             undeclared=mentioned,
         )
-        captured = {tool.name for tool in brought}
         return Prepared(
             stage=stage,
             world=world,
+            of_today=frozenset(names),
             known=known,
-            as_captured=_as_captured(case, captured),
+            case=case,
             allowed=self.allowed,
         )
 
@@ -151,7 +163,7 @@ def _brought(case: Case) -> list[Tool]:
     """Return the tools that *case* defines, as tools that nothing stands behind."""
     if not case.definitions:
         return []
-    return list(_tools_in(canonical(plain(list(case.definitions)))))
+    return list(_tools_in(json.dumps(list(case.definitions), default=plain)))
 
 
 @lru_cache(maxsize=512)
@@ -178,17 +190,6 @@ def _tool_of(definition: Definition) -> Tool | None:
         )
     except (ToolContractError, TypeError, ValueError, AttributeError):  # whatever was kept is no schema
         return None
-
-
-def _as_captured(case: Case, names: set[str]) -> dict[str, Any]:
-    """Return the case's own definitions in OpenAI's shape, by name, as they were captured."""
-    found: dict[str, Any] = {}
-    for definition in case.definitions or ():
-        function = definition.get("function")
-        name = function.get("name") if isinstance(function, Mapping) else None
-        if name in names and definition.get("type") == "function":
-            found.setdefault(str(name), plain(definition))
-    return found
 
 
 def _mentioned(case: Case) -> list[str]:
