@@ -72,7 +72,8 @@ class Stage(LoopHook):
         def execute(args: dict[str, Any], _context: ToolContext) -> Any:
             return self._serve(tool, args)
 
-        for name, value in {"execute": execute, "inline": True, "timeout_s": None}.items():
+        kept = {"schema": tool.schema, "digest": tool.digest}  # made once, on the tool that stays
+        for name, value in {"execute": execute, "inline": True, "timeout_s": None, **kept}.items():
             object.__setattr__(on_tape, name, value)  # frozen, and nobody has seen this copy yet
         return on_tape
 
