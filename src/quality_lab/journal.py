@@ -1,0 +1,139 @@
+"""The journal: what people say and re-runs find out, one JSON object a line, only ever appended to.
+
+Each line has an id of its own, so that git can merge two journals by taking the lines of both, and so that
+another line can take it back. A line is written in one write under a lock, after a line feed where the file
+does not end in one (a writer that was killed half-way leaves its half to itself). The lines come into the lab
+as every file does: by `load`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from quality_lab.errors import OutputError, UsageError
+
+SHELVES = ("labels", "decisions", "cases", "verdicts", "retractions")
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The journal in one folder: a file of lines for each kind of thing that people say.
+
+    >>> import tempfile
+    >>> journal = Journal(Path(tempfile.mkdtemp()) / "journal")
+    >>> line = journal.append("labels", {"label": "bad_args"}, author="dana@example.com")
+    >>> [found["label"] for found in journal.lines("labels")]
+    ['bad_args']
+    """
+
+    folder: Path
+
+    def path(self, shelf: str) -> Path:
+        """Return the file of *shelf*, one of `SHELVES`."""
+        if shelf not in SHELVES:
+            raise UsageError(f"the journal has no shelf {shelf!r}; it has {', '.join(SHELVES)}")
+        return self.folder / f"{shelf}.jsonl"
+
+    def append(
+        self, shelf: str, entry: Mapping[str, Any], *, author: str | None, now: datetime | None = None
+    ) -> dict[str, Any]:
+        """Return the line that was written: *entry* with an `id`, `created_at` and `author` of its own.
+
+        When this returns, the line is on the disk.
+
+        Raises: OutputError where the folder or the disk refuses; then nothing of the line counts.
+        """
+        path = self.path(shelf)
+        moment = (
+            (now or datetime.now(UTC))
+            .astimezone(UTC)
+            .isoformat(timespec="microseconds")
+            .replace("+00:00", "Z")
+        )
+        line: dict[str, Any] = {
+            "record_type": entry.get("record_type", shelf.removesuffix("s")),
+            "id": uuid.uuid4().hex,
+        }
+        line |= {"created_at": moment, "author": author} | dict(entry)
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        try:
+            data = (text + "\n").encode("utf-8")
+        except UnicodeEncodeError:  # a lone surrogate: as its escape it is still exactly what came
+            data = (json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n").encode("ascii")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _append(path, data)
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+        return line
+
+    def retract(self, line_id: str, *, author: str | None, note: str | None = None) -> dict[str, Any]:
+        """Return the line that takes back the line called *line_id*, which stays where it is.
+
+        Raises: UsageError where there is no such line, or it was taken back already.
+        """
+        known = {str(line.get("id")): line for shelf in SHELVES for line in self.lines(shelf)}
+        if line_id not in known:
+            raise UsageError(f"the journal in {self.folder} has no line with the id {line_id}")
+        if line_id in self.retracted():
+            raise UsageError(f"the line {line_id} was taken back already")
+        return self.append(
+            "retractions", {"record_type": "retraction", "retracts": line_id, "note": note}, author=author
+        )
+
+    def retracted(self) -> set[str]:
+        """Return the ids of the lines that other lines take back."""
+        return {str(line["retracts"]) for line in self.lines("retractions") if "retracts" in line}
+
+    def latest(self, *, author: str | None) -> dict[str, Any] | None:
+        """Return the newest line of *author* that still stands and is no verdict, or None."""
+        gone = self.retracted()
+        standing = [
+            line
+            for shelf in ("labels", "decisions", "cases")
+            for line in self.lines(shelf)
+            if line.get("author") == author and line.get("id") not in gone
+        ]
+        return max(
+            standing, key=lambda line: (str(line.get("created_at")), str(line.get("id"))), default=None
+        )
+
+    def lines(self, shelf: str) -> Iterator[dict[str, Any]]:
+        """Yield the whole lines of *shelf* in order; what is no JSON object is left to `load`."""
+        try:
+            text = self.path(shelf).read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise OutputError(f"{self.path(shelf)} cannot be read: {error.strerror or error}") from error
+        for raw in text.split(b"\n"):
+            try:
+                line = json.loads(raw)
+            except ValueError:
+                continue
+            if isinstance(line, dict):
+                yield line
+
+
+def _append(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        written = os.write(descriptor, data)
+        if written != len(data):  # the disk is full: take the half line away again
+            os.ftruncate(descriptor, size)
+            raise OSError(None, f"only {written} of {len(data)} bytes could be written")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
