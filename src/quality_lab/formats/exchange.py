@@ -107,6 +107,7 @@ class Exchange:
     messages: list[Said] = field(default_factory=list)
     calls: list[Called] = field(default_factory=list)
     position: int = 0  # of the next message
+    beside: Exchange | None = None  # whose positions and turns it shares: a sub-agent's talk within it
     turn: int = 0
     cycle: int = -1
     call_index: int = 0
@@ -122,8 +123,9 @@ class Exchange:
                 self.turn, self.cycle, self.call_index, self._spoken = self.turn + 1, -1, 0, False
         elif role in ("assistant", "model"):
             self.cycle, self._spoken = self.cycle + 1, True
-        said = Said(line=line, position=self.position, turn=self.turn, cycle=self.cycle, role=role, text=text)
-        self.position += 1
+        main = self.beside or self
+        said = Said(line=line, position=main.position, turn=main.turn, cycle=self.cycle, role=role, text=text)
+        main.position += 1
         self.messages.append(said)
         return said
 
