@@ -58,8 +58,13 @@ def tally(notes: ReadNotes, counts: dict[str, int], name: str) -> None:
 
     A name longer than 200 characters is cut; beyond a thousand different ones the rest counts as "…".
     """
-    name = name if len(name) <= _LONGEST else name[:_LONGEST] + "…"
+    name = cut_name(name)
     notes.count(counts, name if name in counts or len(counts) < _MOST_NAMES else "…")
+
+
+def cut_name(name: str) -> str:
+    """Return *name* as it is counted: its first 200 characters."""
+    return name if len(name) <= _LONGEST else name[:_LONGEST] + "…"
 
 
 def joined(above: str, name: str) -> str:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+_LOSSES = (
+    *("set_aside", "unknown_fields", "unmapped_labels", "not_understood", "merged_by", "merged_from", "missing"),
+    *("not_captured", "glued", "truncated_input"),
+)
+_WHERE_THEY_HAPPENED = (
+    *("set_aside", "merged_by", "merged_from", "missing", "not_captured", "glued", "truncated_input", "reason"),
+)
 
 FileStatus = Literal["loaded", "unchanged", "unrecognised", "failed"]
 
@@ -30,7 +38,11 @@ class FileReport:
     unmapped_labels: dict[str, int] = field(default_factory=dict)  # as they came → times
     not_understood: dict[str, int] = field(default_factory=dict)  # record types, span kinds → times
     merged_by: dict[str, int] = field(default_factory=dict)  # rule → records that were the same thing twice
+    merged_from: dict[str, dict[str, int]] = field(
+        default_factory=dict
+    )  # tool_calls, messages → how many were written (before) and how many they are (after)
     missing: dict[str, int] = field(default_factory=dict)  # e.g. "call without result" → times
+    not_captured: dict[str, int] = field(default_factory=dict)  # e.g. "result not_captured" → calls
     possibly_truncated: bool = False  # an upstream export with exactly 100, 200, 500 or 1,000 rows
     glued: int = 0  # objects that shared a line with another
     truncated_input: bool = False  # a compressed file that ends too early
@@ -40,7 +52,7 @@ class FileReport:
     def to_json(self) -> dict[str, object]:
         """Return the entry of `load --json`; `glued`, `truncated_input` and the like only where they happened."""
         entry = asdict(self)
-        for name in ("set_aside", "merged_by", "missing", "glued", "truncated_input", "reason"):
+        for name in _WHERE_THEY_HAPPENED:
             if not entry[name]:
                 del entry[name]
         return entry
@@ -83,6 +95,7 @@ class LoadReport:
 def unchanged_report(path: str, stored: Mapping[str, object], *, named: bool) -> FileReport:
     """Return the report of a file that was loaded before with the very same bytes."""
     lines, rejected, blank = (_whole(stored.get(name)) for name in ("lines", "rejected", "blank"))
+    losses: dict[str, Any] = {name: stored[name] for name in _LOSSES if name in stored}
     return FileReport(
         path=path,
         format=str(stored.get("format")),
@@ -93,6 +106,7 @@ def unchanged_report(path: str, stored: Mapping[str, object], *, named: bool) ->
         blank=blank,
         possibly_truncated=bool(stored.get("possibly_truncated")),
         named=named,
+        **losses,
     )
 
 

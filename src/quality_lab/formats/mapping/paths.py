@@ -1,0 +1,156 @@
+"""Paths into a record, and the record they lead into: `result.items[0].name`, one level parsed at a time.
+
+A key that holds a full stop, a bracket or a quote stands in quotes (`"tool.name".value`). `$.` leads from the
+top of the record where a path stands below an `each`. A string that holds a JSON object or list is entered as
+if it were one, and every value that a path leads to is the text that was written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from quality_lab.formats.json_pieces import list_in, object_in, string_in
+
+EACH = None  # the step that stands for every element of a list
+
+Step = str | int | None
+_STEP = re.compile(r'"(?:[^"\\]|\\.)*"|\[\d*\]|[^.\[\]"]+')
+_SPELL_NOTHING = frozenset(("", "none", "null", "nan"))
+_PLAIN = re.compile(r'[^.\[\]"$][^.\[\]"]*')
+
+
+class BadPath(ValueError):
+    """A text that is no path; its own text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where a value stands in a record."""
+
+    text: str  # as it was written
+    steps: tuple[Step, ...]
+    from_top: bool = False  # `$.`: from the top of the record, not from the element of an `each`
+
+
+def parse_path(text: str) -> Path:
+    """Return the path that *text* writes.
+
+    Raises: BadPath.
+
+    >>> parse_path('calls[].args[0]."tool.name"').steps
+    ('calls', None, 'args', 0, 'tool.name')
+    """
+    from_top = text == "$" or text.startswith(("$.", "$["))
+    rest = text[1:].removeprefix(".") if from_top else text
+    steps: list[Step] = []
+    at = 0
+    while at < len(rest):
+        if rest[at] == ".":
+            at += 1
+            if not steps or at == len(rest) or rest[at] in ".[":
+                raise BadPath(f"a full stop without a name beside it in {text!r}")
+        found = _STEP.match(rest, at)
+        if found is None or (steps and found[0][0] != "[" and rest[at - 1] != "."):
+            raise BadPath(f"character {at} of {text!r} is no part of a path such as result.items[0].name")
+        step = found[0]
+        if step.startswith("["):
+            steps.append(int(step[1:-1]) if step != "[]" else EACH)
+        else:
+            steps.append(str(json.loads(step)) if step.startswith('"') else step)
+        at = found.end()
+    if not steps and not from_top:
+        raise BadPath("an empty path")
+    return Path(text, tuple(steps), from_top)
+
+
+def written_path(*keys: str) -> str:
+    """Return the path of nested *keys* as it is written in a map; "[]" stands for every element.
+
+    >>> written_path("result", "tool.name")
+    'result."tool.name"'
+    """
+    parts = [
+        key if key == "[]" or _PLAIN.fullmatch(key) else json.dumps(key, ensure_ascii=False) for key in keys
+    ]
+    return ".".join(parts).replace(".[]", "[]")
+
+
+class Node:
+    """A value in a record: its text as written, and what stands below it, parsed when somebody asks."""
+
+    __slots__ = ("_below", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        """Keep the JSON text of the value."""
+        self.raw = raw
+        self._below: dict[str, Node] | list[Node] | None = None
+
+    @property
+    def members(self) -> dict[str, Node]:
+        """Return what stands in an object (or in the object that a string holds), by key; else nothing."""
+        if not self._below:
+            found = object_in(self.raw)
+            self._below = {} if found is None else {key: Node(value) for key, value in found.items()}
+        return self._below if isinstance(self._below, dict) else {}
+
+    @property
+    def elements(self) -> list[Node]:
+        """Return the elements of a list (or of the list that a string holds); else nothing."""
+        if not self._below:
+            self._below = [Node(value) for value in list_in(self.raw) or ()]
+        return self._below if isinstance(self._below, list) else []
+
+    def all(self, steps: tuple[Step, ...]) -> Iterator[Node]:
+        """Yield every value that *steps* lead to; only steps over EACH lead to more than one."""
+        if not steps:
+            yield self
+            return
+        step, rest = steps[0], steps[1:]
+        if step is EACH:
+            for element in self.elements:
+                yield from element.all(rest)
+            return
+        below = self.below(step)
+        if below is not None:
+            yield from below.all(rest)
+
+    def below(self, step: str | int) -> Node | None:
+        """Return the value under a key or an index, or None."""
+        if isinstance(step, str):
+            return self.members.get(step)
+        return self.elements[step] if step < len(self.elements) else None
+
+    @property
+    def is_null(self) -> bool:
+        """Say whether it is null."""
+        return self.raw == b"null"
+
+    @property
+    def string(self) -> str | None:
+        """Return the string that it is; None for any other value."""
+        return string_in(self.raw)
+
+    @property
+    def text(self) -> str | None:
+        """Return it as text: a string's own, any other value as it is written; None for null and ""."""
+        if self.is_null:
+            return None
+        return (self.string if self.raw[:1] == b'"' else self.raw.decode()) or None
+
+    @property
+    def is_nonempty(self) -> bool:
+        """Say whether it is something: not null, false, nought, nor an empty string, list or object.
+
+        Nor is a string that only spells nothing (None, null, nan), as programs write it into tables.
+        """
+        if self.raw[:1] == b'"':
+            return (self.string or "").strip().casefold() not in _SPELL_NOTHING
+        try:
+            return bool(msgspec.json.decode(self.raw))
+        except (msgspec.MsgspecError, RecursionError):
+            return True
