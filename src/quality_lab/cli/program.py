@@ -19,7 +19,7 @@ class Verb:
 
 
 IN, ASK, TAKE, CHECK = "Bring data in", "Ask", "Take away and show", "Look after the lab"
-TRY = "Try cases"
+SAY, TRY = "Say", "Try cases"
 
 VERBS = (
     Verb("load", "quality_lab.cli.load:load", "Read files into the lab and say what was not understood.", IN),
@@ -70,6 +70,9 @@ VERBS = (
         "Open JupyterLab on the notebooks of this home.",
         TAKE,
     ),
+    Verb("label", "quality_lab.cli.label:label", "Label a call.", SAY),
+    Verb("adjudicate", "quality_lab.cli.label:adjudicate", "Settle what a call is.", SAY),
+    Verb("undo", "quality_lab.cli.label:undo", "Take back a line of the journal.", SAY),
     Verb(
         "cases",
         "quality_lab.cli.cases:cases",

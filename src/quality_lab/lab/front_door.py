@@ -14,6 +14,7 @@ from quality_lab.lab.home import Home, find_home
 from quality_lab.lab.questions import Questions
 from quality_lab.lab.reporting import Reporting
 from quality_lab.lab.rerunning import Rerunning
+from quality_lab.lab.reviewing import Reviewing
 from quality_lab.store import Store
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def readable_formats() -> Answer[ReadableFormat]:
     return Answer(rows, ReadableFormat, title="Formats that can be read")
 
 
-class Lab(Questions, Reporting, Rerunning):
+class Lab(Questions, Reporting, Rerunning, Reviewing):
     """One home with its files, its cache and its answers; each answer shows itself in a notebook.
 
     Questions take the common filters as keywords: `lab.failing_tools(source="rag_reply", since="7d")`.
@@ -108,6 +109,7 @@ class Lab(Questions, Reporting, Rerunning):
         tenant: str = "default",
         source: str | None = None,
         style: str | None = None,
+        map: Path | str | None = None,  # noqa: A002  # as --map, and named as people name it
         keep: bool = False,
         rebuild: bool = False,
         progress: Callable[[str, int], None] | None = None,
@@ -115,7 +117,8 @@ class Lab(Questions, Reporting, Rerunning):
         """Return the report of a load of files, folders and globs: what came in, and what was not understood.
 
         Each line is accounted for; files that are here already are not read again. With *rebuild* the
-        database is made anew from the files behind it.
+        database is made anew from the files behind it. A home-grown file is read as a *map* says (TOML);
+        `suggest_map` proposes one.
 
         >>> from pathlib import Path
         >>> from tempfile import mkdtemp
@@ -126,7 +129,7 @@ class Lab(Questions, Reporting, Rerunning):
         >>> report.files[0].status
         'unrecognised'
 
-        Raises: UsageError for an unknown format, StoreBusy, StoreError, OutputError; a file that cannot be
+        Raises: UsageError for an unknown format or a map that cannot be, StoreBusy, StoreError, OutputError; a file that cannot be
         read is in the report.
         """
         return self.store.load(
@@ -135,6 +138,7 @@ class Lab(Questions, Reporting, Rerunning):
             tenant=tenant,
             source=source,
             style=style,
+            map=map,
             keep=keep,
             rebuild=rebuild,
             progress=progress,

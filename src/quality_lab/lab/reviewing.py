@@ -1,0 +1,183 @@
+"""What people say in a lab: a label on a call, a word that settles a dispute, and taking either back."""
+
+from __future__ import annotations
+
+import getpass
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quality_lab.errors import StoreBusy, UsageError
+from quality_lab.journal import Journal
+from quality_lab.json_text import JsonTextError, compact, parse
+from quality_lab.labels import FIVE, fold_label
+
+if TYPE_CHECKING:
+    from quality_lab.store import Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """A line that was written to the journal, and whether the lab knows it already."""
+
+    line: dict[str, Any]  # as it stands in the journal
+    in_lab: bool  # False: the line is safe, and the next load brings it
+    notice: str | None = None
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(str(self))}</p>"
+
+    def __str__(self) -> str:
+        """Return a sentence on what was written."""
+        kind = self.line.get("label") or f"retraction of {self.line.get('retracts')}"
+        return f"{kind}, by {self.line.get('author')}: line {self.line['id']} of the journal"
+
+
+class Reviewing:
+    """The part of a lab that writes to the journal."""
+
+    home: Path
+    store: Store
+
+    @property
+    def journal(self) -> Journal:
+        """Return the journal of this home, `data/journal`; its lines go into git as they are."""
+        return Journal(self.home / "data" / "journal")
+
+    def label(
+        self,
+        call_uid: str,
+        label: str,
+        *,
+        note: str | None = None,
+        reviewer: str | None = None,
+        expected_tool: str | None = None,
+        expected_arguments: str | Mapping[str, Any] | None = None,
+        guide_version: str | None = None,
+    ) -> Said:
+        """Return the journal line that says *label* of a call; the lab counts it at once.
+
+        The beginning of the uid is enough where no other begins so. A whole uid that is not here yet is taken
+        too: the label finds its call when that is loaded. *reviewer* is git's `user.name` if nobody is named.
+        *expected_arguments* is an object, or JSON text whose numbers then stay as they are written.
+
+        >>> import quality_lab as ql
+        >>> lab = ql.open_demo()
+        >>> one = lab.calls(tool="offer_booking_link")[0]
+        >>> said = lab.label(one.call_uid, "good reply", reviewer="dana@example.com")
+        >>> lab.calls(tool="offer_booking_link", label="good_reply")[0].call_uid == one.call_uid
+        True
+        >>> _ = lab.undo(said.line["id"], reviewer="dana@example.com")
+        >>> len(lab.calls(tool="offer_booking_link", label="good_reply"))
+        0
+
+        Raises: UsageError for a label that is none of the five or arguments that are no JSON object, NoData
+        for an unknown call, OutputError where the journal cannot be written.
+        """
+        return self._say_of_call(
+            call_uid,
+            label,
+            {
+                "note": note,
+                "expected_tool": expected_tool,
+                "expected_arguments": _arguments(expected_arguments),
+                "guide_version": guide_version,
+            },
+            reviewer=reviewer,
+        )
+
+    def adjudicate(
+        self, call_uid: str, label: str, *, note: str | None = None, reviewer: str | None = None
+    ) -> Said:
+        """Return the journal line that settles what a call is; it wins over every reviewer's label.
+
+        Raises: as `label` does.
+        """
+        return self._say_of_call(call_uid, label, {"note": note, "adjudication": True}, reviewer=reviewer)
+
+    def undo(self, line_id: str | None = None, *, reviewer: str | None = None) -> Said:
+        """Return the journal line that takes a line back: the one called *line_id*, else the reviewer's last.
+
+        Raises: UsageError where there is no such line, or it was taken back already.
+        """
+        author = reviewer or reviewer_name()
+        if line_id is None:
+            latest = self.journal.latest(author=author)
+            if latest is None:
+                raise UsageError(f"the journal in {self.journal.folder} has no line by {author} to take back")
+            line_id = str(latest["id"])
+        return self._bring_in(self.journal.retract(line_id, author=author))
+
+    def _say_of_call(
+        self, call_uid: str, label: str, more: Mapping[str, Any], *, reviewer: str | None
+    ) -> Said:
+        folded = fold_label(label)
+        if folded is None:
+            raise UsageError(f"wanted one of {', '.join(FIVE)}; came {label!r}")
+        entry = {
+            "record_type": "label",
+            "author_kind": "HUMAN",
+            "call": {"call_uid": self._whole_uid(call_uid)},
+        }
+        given = {name: value for name, value in more.items() if value is not None}
+        return self._bring_in(
+            self.journal.append(
+                "labels", {**entry, "label": folded, **given}, author=reviewer or reviewer_name()
+            )
+        )
+
+    def _whole_uid(self, call_uid: str) -> str:
+        from quality_lab.errors import NoData
+        from quality_lab.metrics.call_place import call_place
+
+        place = call_place(self.store, call_uid)
+        if place is not None:
+            return place.call_uid
+        bare = call_uid.replace("-", "").lower()
+        if len(bare) == 32 and set(bare) <= set("0123456789abcdef"):
+            return bare
+        raise NoData(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
+
+    def _bring_in(self, line: dict[str, Any]) -> Said:
+        try:
+            self.store.load()
+        except StoreBusy as busy:
+            return Said(
+                line=line,
+                in_lab=False,
+                notice=f"the line is safe in the journal; the next load brings it: {busy}",
+            )
+        return Said(line=line, in_lab=True)
+
+
+def reviewer_name() -> str:
+    """Return git's `user.name`, else the name of the account."""
+    try:
+        found = subprocess.run(
+            ["git", "config", "user.name"], capture_output=True, text=True, timeout=5, check=False
+        )
+        name = found.stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        name = ""
+    return name or getpass.getuser()
+
+
+def _arguments(given: str | Mapping[str, Any] | None) -> str | None:
+    """Return expected arguments as JSON text, which the journal carries as text so that no number changes."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return compact(dict(given))
+    try:
+        value = parse(given)
+    except JsonTextError as error:
+        raise UsageError(
+            f"expected arguments: wanted a JSON object, came {given[:80]!r} ({error})"
+        ) from error
+    if not isinstance(value, dict):
+        raise UsageError(f"expected arguments: wanted a JSON object, came {given[:80]!r}")
+    return given
