@@ -347,3 +347,52 @@ def _trace(number: int) -> dict[str, Any]:
         "latencyMs": None,
         "createdAt": 1_780_000_000,
     }
+
+
+@pytest.mark.slow
+def test_the_demos_report_is_drawn_in_a_browser_and_ends_within_a_dozen_screens(
+    chromium, repository, tmp_path
+):
+    from playwright.sync_api import sync_playwright
+
+    from quality_lab.reports import run
+
+    (tmp_path / "data").mkdir()
+    Store(tmp_path).load([repository / "data" / "demo" / "exports", repository / "data" / "demo" / "journal"])
+    made = run(tmp_path, "quality", filters={"as_of": "2026-06-01T08:00:00Z"})
+    said, asked = [], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for scheme in ("light", "dark"):
+            page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+            page.on("console", lambda line: said.append(line.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.on("request", lambda request: asked.append(request.url))
+            page.goto(made.html.as_uri())
+            page.wait_for_selector("html[data-drawn='4']", timeout=60_000)
+            wide, high = page.evaluate(
+                "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+            )
+            bottom = page.locator("ol.findings").bounding_box()
+            dead = page.evaluate(
+                "[...document.querySelectorAll('a[href^=\"#\"]')]"
+                ".map(one => one.getAttribute('href').slice(1))"
+                ".filter(name => !document.getElementById(name))"
+            )
+            background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            dots = page.locator(".js-plotly-plot").first.locator(".point").first
+            colour = dots.evaluate("one => getComputedStyle(one).fill")
+            page.close()
+            assert (background, colour) == {
+                "light": ("rgb(255, 255, 255)", "rgb(0, 103, 168)"),
+                "dark": ("rgb(21, 24, 28)", "rgb(108, 182, 240)"),
+            }[scheme]
+        browser.close()
+
+    assert said == []
+    assert [url for url in asked if not url.startswith("file:")] == []
+    assert wide == 1280
+    assert high <= 12 * 800
+    assert bottom is not None
+    assert bottom["y"] + bottom["height"] <= 800  # the findings stand on the first screen
+    assert dead == []

@@ -164,6 +164,8 @@ def test_the_kernel_is_this_interpreter_whatever_kernels_the_user_has(home, made
         ({"x = 1; import os": "1"}, {}, "has no parameter x = 1; import os"),
         ({"size": "five"}, {}, "size of report says is a whole number; got 'five'"),
         ({}, {"source": ("rag_reply",)}, "has no parameter source"),
+        ({"tz": "Mars/Olympus"}, {}, "no time zone 'Mars/Olympus'"),
+        ({}, {"as_of": "soon"}, "as_of is a date"),
     ],
 )
 def test_wrong_parameters_are_refused_before_anything_runs(home, tmp_path, parameters, filters, said):
@@ -332,3 +334,11 @@ def test_markdown_of_the_summary_shows_text_from_traces_as_text():
     assert "| calls | 12,345 |" in written
     assert "| newest | not known |" in written
     assert os.linesep not in written.replace("\n", "")
+
+
+@pytest.mark.parametrize("name", ["quality", "explore"])
+def test_a_shipped_template_runs_with_its_own_defaults_even_on_an_empty_lab(tmp_path, name):
+    made = run(tmp_path, name, allow_empty=True, now=NOW)
+
+    assert made.ok
+    assert made.summary["figures"]["calls_in_window"] == 0

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from quality_lab.answers.columns import plain
@@ -31,6 +31,9 @@ from quality_lab.reports.templates import (
     literal,
     typed_values,
 )
+
+if TYPE_CHECKING:
+    from quality_lab.metrics.filters import Filters
 
 ALWAYS = ("home", "tz", "as_of")  # given to every template that declares them, asked for or not
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
@@ -97,6 +100,7 @@ def run(
         declared = template.parameters()
         asked = {**_standard(declared, filters or {}, home=home, started=started), **(parameters or {})}
         values = typed_values(name, declared, asked)
+        _filters_of(values)  # a date, a zone or a label that does not exist is refused before anything runs
         notebook, problem = _execute(template, values, folder, kernel=kernel)
         note = collect(notebook)
         figures = (
@@ -171,12 +175,22 @@ def _execute(
 
 def _freshness(home: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the figures of freshness for a report that did not hand them over itself."""
-    from quality_lab.metrics.filters import Filters
     from quality_lab.reports.window import freshness, report_window
     from quality_lab.store import Store
 
-    known = {name: value for name, value in values.items() if name in Filters.__dataclass_fields__}
-    found: dict[str, Any] = plain(freshness(report_window(Store(home), Filters.of(**known))))
+    found: dict[str, Any] = plain(freshness(report_window(Store(home), _filters_of(values))))
+    return found
+
+
+def _filters_of(values: Mapping[str, Any]) -> Filters:
+    """Return the filters among a template's values. Raises: UsageError for one that means nothing."""
+    from quality_lab.metrics.filters import Filters
+
+    found = Filters.of(
+        **{name: value for name, value in values.items() if name in Filters.__dataclass_fields__}
+    )
+    found.zone()
+    found.now()
     return found
 
 

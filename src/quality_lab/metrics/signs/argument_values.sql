@@ -10,7 +10,7 @@ by_age as (
       and c.arguments is not null
       and c.arguments_state in ('object', 'json_string')
 )
-select call_uid, created_at, arguments, verdict
+select cast(call_uid as varchar(36)) as call_uid, created_at, arguments, verdict
 from by_age
 where age <= $most or verdict is not null
 order by created_at nulls first, call_uid

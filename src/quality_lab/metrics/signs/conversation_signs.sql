@@ -6,7 +6,7 @@ chosen as (
     from agent_calls
     where in_trace and created_at is not null and array_contains($chosen, tool_name)
 )
-select tool_name, conversation_uid, min(created_at) as started_at,
+select tool_name, cast(conversation_uid as varchar(36)) as conversation_uid, min(created_at) as started_at,
        count(case when outcome not in ('unknown', 'rejected') then 1 end) as known,
        count(case when outcome in ('error', 'soft_error') then 1 end) as failed,
        count(case when outcome = 'gated' then 1 end) as gated,

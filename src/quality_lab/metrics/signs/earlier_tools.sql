@@ -25,7 +25,8 @@ pairs as (
                             or (earlier.in_cycle = chosen.in_cycle and earlier.in_order < chosen.in_order))))))
     group by chosen.call_uid, earlier.tool_name
 )
-select chosen.call_uid, chosen.conversation_uid, chosen.outcome = 'gated' as gated, chosen.gate_reason,
+select cast(chosen.call_uid as varchar(36)) as call_uid,
+       cast(chosen.conversation_uid as varchar(36)) as conversation_uid, chosen.outcome = 'gated' as gated, chosen.gate_reason,
        pairs.earlier_tool
 from chosen
 left join pairs on pairs.call_uid = chosen.call_uid

@@ -16,11 +16,13 @@ aged as (
     where r.label is not null
 ),
 noted as (
-    select aged.call_uid, c.tool_name, c.conversation_uid, aged.label, aged.author, aged.note,
+    select cast(aged.call_uid as varchar(36)) as call_uid, c.tool_name,
+           cast(c.conversation_uid as varchar(36)) as conversation_uid, aged.label, aged.author, aged.note,
            aged.expected_tool, aged.expected_arguments, aged.created_at
     from aged
     join picked as c on c.call_uid = aged.call_uid
     where reviewers_age = 1 and (is_settled = 0 or aged.adjudication)
+      and (cardinality($chosen) = 0 or array_contains($chosen, cast(aged.call_uid as varchar(36))))
 )
 select * from noted
 order by created_at nulls first, call_uid, author, label

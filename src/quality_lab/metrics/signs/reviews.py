@@ -80,9 +80,9 @@ class Asked:
     text: str
 
 
-def reviewed(store: Asks, *, filters: Filters) -> list[Reviewed]:
-    """Return every reviewed call and guard's row in the window, by the time of the call."""
-    return put(store, Reviewed, "reviewed", filters, room=_ROOM)
+def reviewed(store: Asks, *, filters: Filters, least_reviewers: int = 1) -> list[Reviewed]:
+    """Return the calls and guards' rows that so many people reviewed, by the time of the call."""
+    return put(store, Reviewed, "reviewed", filters, room=_ROOM, least_reviewers=least_reviewers)
 
 
 def argument_values(store: Asks, *, filters: Filters, chosen: str, most: int = 5000) -> list[ArgumentValue]:
@@ -90,9 +90,9 @@ def argument_values(store: Asks, *, filters: Filters, chosen: str, most: int = 5
     return put(store, ArgumentValue, "argument_values", filters, room=_ROOM, chosen=chosen, most=most)
 
 
-def label_notes(store: Asks, *, filters: Filters) -> list[LabelNote]:
-    """Return the labels that count on calls in the window, by the time they were given."""
-    return put(store, LabelNote, "label_notes", filters, room=_ROOM)
+def label_notes(store: Asks, *, filters: Filters, chosen: Sequence[str] = ()) -> list[LabelNote]:
+    """Return the labels that count on calls in the window (or on the *chosen* of them), by their own time."""
+    return put(store, LabelNote, "label_notes", filters, room=_ROOM, chosen=list(chosen))
 
 
 def asked(store: Asks, *, filters: Filters, chosen: Sequence[str]) -> list[Asked]:

@@ -26,15 +26,12 @@ class Example:
     notes: tuple[LabelNote, ...]
 
 
-def examples(
-    store: Asks, filters: Filters, chosen: Sequence[str], notes: Sequence[LabelNote] | None = None
-) -> Mapping[str, Example]:
+def examples(store: Asks, filters: Filters, chosen: Sequence[str]) -> Mapping[str, Example]:
     """Return the *chosen* calls (their uids) as examples, by uid; a call that is not here is left out."""
     if not chosen:
         return {}
     wanted = list(dict.fromkeys(chosen))
-    if notes is None:
-        notes = label_notes(store, filters=filters)
+    notes = label_notes(store, filters=filters, chosen=wanted)
     said = {row.call_uid: row.text for row in asked(store, filters=filters, chosen=wanted)}
     return {
         call.call_uid: Example(

@@ -77,12 +77,15 @@ class QualityPage:
     @cached_property
     def window(self) -> ReportWindow:
         """The window, and what it holds."""
-        return report_window(self._store, self._asked)
+        with self._store.together():
+            return report_window(self._store, self._asked)
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
         """What stands out beyond noise, the heaviest first."""
-        return findings(self._store, self.window.filters, weeks=self.window.weeks)
+        window = self.window
+        with self._store.together():
+            return findings(self._store, window.filters, weeks=window.weeks)
 
     @cached_property
     def _tools(self) -> Answer[FailingTool]:
@@ -173,12 +176,15 @@ class QualityPage:
         return Parts(section("proposals", "What should change", shown))
 
     def _examples(self, uids: Sequence[str]) -> dict[str, Example]:
-        return dict(examples(self._store, self.window.filters, uids))
+        with self._store.together():
+            return dict(examples(self._store, self.window.filters, uids))
 
     def disputes(self) -> Piece:
         """Return the calls on which reviewers disagree, with what each of them says."""
         filters = self.window.filters
-        rows, said = reviewed(self._store, filters=filters), label_notes(self._store, filters=filters)
+        rows = reviewed(self._store, filters=filters, least_reviewers=2)
+        disputed = [row.call_uid for row in rows if row.disputed]
+        said = label_notes(self._store, filters=filters, chosen=disputed) if disputed else []
         return Piece(section("disputes", "Where reviewers disagree", tables.disputes(rows, said)))
 
     def guards_and_gates(self) -> Piece:
