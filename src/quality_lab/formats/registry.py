@@ -34,6 +34,10 @@ FORMATS = (
     "own_export",
     "tau_bench",
     "openai_chat",
+    "openinference",
+    "otel_genai",
+    "phoenix_annotations",
+    "langfuse",
 )
 _OBJECTS_LOOKED_AT = 50
 _UNITS_LOOKED_AT = 500

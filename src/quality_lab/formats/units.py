@@ -10,6 +10,7 @@ marked with its problem.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Literal
 
 import msgspec
@@ -30,6 +31,9 @@ from quality_lab.records import ReadNotes
 Layout = Literal["lines", "document"]
 HEAD = 1 << 16  # bytes that are looked at to tell the layout
 _LINES_LOOKED_AT = 50
+_LONG = 1 << 16  # bytes of a line
+_NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 class RawUnit(msgspec.Struct, frozen=True, gc=False):
@@ -89,8 +93,17 @@ def trouble(text: bytes) -> str | None:
     except UnicodeDecodeError as problem:
         return f"wanted UTF-8, got the byte 0x{text[problem.start]:02x} at {problem.start}"
     if len(text) > 2 * MAX_DEPTH and text.count(b"[") + text.count(b"{") > MAX_DEPTH:
+        if len(text) > _LONG and _depth(text) < MAX_DEPTH:
+            return None
         return next((piece.problem for piece in values([b"[", text, b"]"]) if _is_depth(piece)), None)
     return None
+
+
+def _depth(text: bytes) -> int:
+    """Return how deep JSON *text* is nested."""
+    marks = text.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NO_MARKS)
+    outside_strings = b"".join(marks.split(b'"')[::2])
+    return max(accumulate(map(_STEPS.__getitem__, outside_strings)), default=0)
 
 
 def _is_depth(piece: Piece) -> bool:
