@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from replaying import case
 
-from quality_lab.json_text import parse
+from quality_lab.json_text import canonical, parse
 from quality_lab.matching import read_case
-from quality_lab.replay.tape import Policy, Tape, tape_of
+from quality_lab.replay.tape import Policy, Tape, args_key, tape_of
 
 TAPE = [
     {"tool": "quote", "args": {"n": 1}, "result": "one"},
@@ -75,3 +75,15 @@ def test_a_case_of_upstream_has_the_labelled_call_as_its_tape() -> None:
 
     [only] = tape_of(read_case(record))
     assert (only.tool, only.args, only.result) == ("quote", '{"mode":"source"}', {"sum": 1})
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {}, {"b": "x", "a": 1}, {"n": 10**25}, {"n": -(10**21)}, {"q": 'a "word"\n'},
+        {"q": "café", "w": None, "v": True},
+        {"q": "\ud800"}, {"deep": {"a": [1, 2.5]}}, [1], "text", {"n": 1.0},
+    ],
+)  # fmt: skip
+def test_the_short_way_to_the_text_of_arguments_ends_where_the_long_one_does(args: Any) -> None:
+    assert args_key(args) == canonical(args)

@@ -42,8 +42,13 @@ def check_by_rules(lines: Iterable[bytes]) -> list[CaseCheck]:
     return [_check(line, case, problems) for line, case, problems in read_cases(lines)]
 
 
-def read_cases(lines: Iterable[bytes]) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
-    """Yield line number, case, and what is wrong with its record, for each line that holds something."""
+def read_cases(
+    lines: Iterable[bytes], *, as_upstream: bool = True
+) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
+    """Yield line number, case, and what is wrong with its record, for each line that holds something.
+
+    Where upstream's rules were asked before, *as_upstream* False leaves them out.
+    """
     for number, line in enumerate(lines, 1):
         text = js_text.trim(line.decode("utf-8", "replace"))
         if not text or text.startswith("#"):
@@ -54,10 +59,14 @@ def read_cases(lines: Iterable[bytes]) -> Iterator[tuple[int, Case, tuple[str, .
             yield number, read_case({}), (str(problem),)
             continue
         case = read_case(record)
-        as_upstream = js_text.parse(text)  # its rules are on JavaScript's numbers
-        broken = header_problems(as_upstream) or body_problems(as_upstream)
-        upstream = (f"{path}: wanted {wanted}, got {came}" for path, wanted, came in broken)
-        yield number, case, tuple(dict.fromkeys((*upstream, *case.problems)))
+        broken = _upstream_problems(text) if as_upstream else ()
+        yield number, case, tuple(dict.fromkeys((*broken, *case.problems)))
+
+
+def _upstream_problems(text: str) -> tuple[str, ...]:
+    record = js_text.parse(text)  # its rules are on JavaScript's numbers
+    broken = header_problems(record) or body_problems(record)
+    return tuple(f"{path}: wanted {wanted}, got {came}" for path, wanted, came in broken)
 
 
 def _check(line: int, case: Case, problems: tuple[str, ...]) -> CaseCheck:

@@ -42,8 +42,10 @@ def plan(
         supported_tools=supported_tools if skip_unsupported else (),
         skip_unsupported=skip_unsupported,
     )
+    broken = {each.line: _problems(each) for each in results}
     read = {
-        line: CaseToRun(line=line, case=case, problems=problems) for line, case, problems in read_cases(lines)
+        line: CaseToRun(line=line, case=case, problems=broken.get(line, ()) or problems)
+        for line, case, problems in read_cases(lines, as_upstream=False)
     }
     to_run = [read[each.line] for each in results if each.status != "skipped" and each.line in read]
     kept = {each.line for each in to_run if wanted(each)}
@@ -51,6 +53,10 @@ def plan(
         results=[each for each in results if each.line in kept or each.status == "skipped"],
         to_run=[each for each in to_run if each.line in kept],
     )
+
+
+def _problems(result: Result) -> tuple[str, ...]:
+    return tuple(f"{each.path}: wanted {each.expected}, got {each.actual}" for each in result.failures)
 
 
 async def run_plan(

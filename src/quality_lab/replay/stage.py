@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -130,12 +130,15 @@ def exact_arguments(text: str) -> Any:
 
 def plain(value: Any) -> Any:
     """Return a JSON value with numbers that Python's own writer takes."""
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() and abs(value) < 10**300 else float(value)
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() and abs(value) < 10**300 else float(value)
     return value
 
 
