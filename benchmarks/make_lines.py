@@ -28,11 +28,11 @@ TOOLS = (
 )
 LABELS = ("good_reply", "wrong_tool", "missing_tool", "bad_args", "other")
 START = 1_777_852_800  # 4 May 2026, in epoch seconds
-WORDS = (
-    "quote rate baht transfer office payment receipt network wallet courier order status morning evening now again"
-)
+WORDS = "quote rate baht transfer office payment receipt network wallet courier order status morning evening now again"
 PAIRS = [" ".join(pair) for pair in product(WORDS.split(), repeat=2)]  # one for each byte there is
-TOOL_OF = [TOOLS[min(place * place // 8192, len(TOOLS) - 1)] for place in range(256)]  # the first ones more often
+TOOL_OF = [
+    TOOLS[min(place * place // 8192, len(TOOLS) - 1)] for place in range(256)
+]  # the first ones more often
 AT_ONCE = 1_000  # lines that are written together
 
 
@@ -131,7 +131,9 @@ def make(folder: Path, *, calls: int, bad_share: float = 0.001, seed: int = 1) -
 
 def main() -> None:
     """Write the files that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--calls", type=int, default=1_000_000)
     parser.add_argument("--bad", type=float, default=0.001)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -19,6 +19,9 @@ from quality_lab.formats.splitting import values
 from quality_lab.formats.units import Layout, RawUnit, as_shown, is_blank, trouble
 from quality_lab.formats.validation import Refused, refusal
 from quality_lab.records import ReadNotes, Record, Reject
+
+if TYPE_CHECKING:
+    from quality_lab.formats.bulk import BulkReader
 
 
 class Unit(msgspec.Struct, frozen=True, gc=False):
@@ -103,6 +106,10 @@ class Format(Protocol):
     def read(self, raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
         """Yield one unit for each raw unit (more where objects share a line), in any order."""
 
+    @property
+    def bulk(self) -> Callable[[], BulkReader[Any]] | None:
+        """Return what makes the reader of many lines at once, for a format that has one."""
+
 
 # Of an object: each expectation in words, and whether it is met.
 Expectations = Callable[[Mapping[str, Any]], Mapping[str, bool]]
@@ -120,6 +127,7 @@ class ObjectFormat:
     expectations: Expectations
     reader: Reader
     upstream_export: bool = False
+    bulk: Callable[[], BulkReader[Any]] | None = None
 
     def recognise(self, sample: Sample) -> Recognition:
         """Return how well the objects of *sample* fit."""

@@ -132,22 +132,32 @@ def _objects(stream: Stream, notes: ReadNotes) -> Iterator[RawUnit]:
 
 def _lines(stream: Stream, notes: ReadNotes, *, end: bytes) -> Iterator[RawUnit]:
     number = 0
-    for block, problem in _blocks(stream, end):
-        if problem is not None:
-            number += 1
-            yield RawUnit(number, block, problem)
-            continue
-        sound = block.isascii() or _is_utf8(block)
-        returns = end == b"\n" and b"\r" in block
-        for line in block.split(end) if not returns else _at_returns(block):
-            number += 1
-            yield RawUnit(number, line, None if sound and len(line) <= 2 * MAX_DEPTH else trouble(line))
+    for run, problem in runs_of_lines(stream, end):
+        for raw in lines_of(run, problem, first=number + 1, end=end):
+            number = raw.line
+            yield raw
     if stream.problem:
         notes.truncated_input = True
 
 
-def _blocks(stream: Stream, end: bytes) -> Iterator[tuple[bytes, str | None]]:
-    """Yield runs of whole lines, without the last end of line; a line with a problem stands alone."""
+def lines_of(run: bytes, problem: str | None, *, first: int, end: bytes) -> Iterator[RawUnit]:
+    """Yield the lines of one of the `runs_of_lines`, numbered from *first*."""
+    if problem is not None:
+        yield RawUnit(first, run, problem)
+        return
+    sound = run.isascii() or _is_utf8(run)
+    returns = end == b"\n" and b"\r" in run
+    for number, line in enumerate(_at_returns(run) if returns else run.split(end), start=first):
+        yield raw_line(number, line) if sound else RawUnit(number, line, trouble(line))
+
+
+def raw_line(number: int, text: bytes) -> RawUnit:
+    """Return the raw unit of a line that is known to be UTF-8."""
+    return RawUnit(number, text, None if len(text) <= 2 * MAX_DEPTH else trouble(text))
+
+
+def runs_of_lines(stream: Stream, end: bytes) -> Iterator[tuple[bytes, str | None]]:
+    """Yield runs of whole lines, without the last end of line, and None; a line with a problem stands alone."""
     parts: list[bytes] = []
     length, overlong = 0, False
     too_long = f"longer than {MAX_BYTES >> 20} MiB; this is its beginning"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object, keys
 from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import LABEL_AND_CALL_KEY, CallFields, LabelItem, feedback, tool_call
 from quality_lab.records import Feedback, ToolCall
+
+if TYPE_CHECKING:
+    from quality_lab.formats.bulk import BulkReader
 
 
 class FeedbackLine(CallFields, kw_only=True, gc=False):
@@ -51,6 +55,12 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     return each_object(raws, reading, records)
 
 
+def _bulk() -> BulkReader[Any]:
+    from quality_lab.formats.upstream_bulk import FEEDBACK  # heavy, and only a large file needs it
+
+    return FEEDBACK
+
+
 FORMAT = ObjectFormat(
     name="quality_lab.feedback",
     title="Upstream's feedback export",
@@ -59,4 +69,5 @@ FORMAT = ObjectFormat(
     expectations=keys("toolCallId feedbackCreatedAt toolCallCreatedAt"),
     reader=_read,
     upstream_export=True,
+    bulk=_bulk,
 )

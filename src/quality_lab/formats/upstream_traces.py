@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object, keys
 from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import CALL_KEY, TraceItem, tool_call
 from quality_lab.records import ToolCall
+
+if TYPE_CHECKING:
+    from quality_lab.formats.bulk import BulkReader
 
 _decoder = FlatDecoder(TraceItem)
 
@@ -27,6 +31,12 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     return each_object(raws, reading, calls)
 
 
+def _bulk() -> BulkReader[Any]:
+    from quality_lab.formats.upstream_bulk import TRACES  # heavy, and only a large file needs it
+
+    return TRACES
+
+
 FORMAT = ObjectFormat(
     name="quality_lab.traces",
     title="Upstream's trace list",
@@ -35,4 +45,5 @@ FORMAT = ObjectFormat(
     expectations=keys("id toolName cycle createdAt", but="label"),
     reader=_read,
     upstream_export=True,
+    bulk=_bulk,
 )

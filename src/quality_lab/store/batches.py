@@ -1,33 +1,14 @@
-"""Rows into tables, many at a time: columns of Python values become one Arrow table, and DuckDB casts it."""
+"""Rows into tables, many at a time: as columns, which DuckDB casts to its types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import duckdb
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-@cache
-def _arrow_types() -> dict[str, pa.DataType]:
-    import pyarrow as pa  # here, since questions never need it and it takes long to import
-
-    return {
-        "VARCHAR": pa.string(),
-        "UUID": pa.string(),
-        "INTEGER": pa.int64(),
-        "BIGINT": pa.int64(),
-        "DOUBLE": pa.float64(),
-        "BOOLEAN": pa.bool_(),
-        "VARCHAR[]": pa.list_(pa.string()),
-        "TIMESTAMP": pa.timestamp("us"),
-    }
+_A_FEW = 1_000  # rows; so many are laid down sooner than Arrow is imported
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -48,27 +29,24 @@ def append(
     """Add *rows* (values in the order of *columns*) to *table*; times may be datetimes or ISO texts."""
     if not rows:
         return
-    import pyarrow as pa
-
-    arrays = [
-        _array(kind, list(values))
-        for kind, values in zip(columns.values(), zip(*rows, strict=True), strict=True)
-    ]
-    batch = pa.Table.from_arrays(arrays, names=list(columns))
-    connection.register("incoming_batch", batch)
+    given = zip(columns.values(), zip(*rows, strict=True), strict=True)
     listed = ", ".join(columns)
+    if len(rows) <= _A_FEW:
+        lists = ", ".join(
+            f"unnest(${place}::{kind}[])" for place, kind in enumerate(columns.values(), start=1)
+        )
+        connection.execute(
+            f"insert into {table} ({listed}) select {lists}", [list(values) for _, values in given]
+        )
+        return
+    import pyarrow as pa  # it takes long to import
+
+    from quality_lab.store.arrays import array_from
+
+    batch = pa.Table.from_arrays([array_from(kind, values) for kind, values in given], names=list(columns))
+    connection.register("incoming_batch", batch)
     connection.execute(f"insert into {table} ({listed}) select {listed} from incoming_batch")
     connection.unregister("incoming_batch")
-
-
-def _array(kind: str, values: list[object]) -> pa.Array:
-    import pyarrow as pa
-
-    if kind == "TIMESTAMP" and any(isinstance(value, str) for value in values):
-        return pa.array(
-            [value.isoformat() if isinstance(value, datetime) else value for value in values], pa.string()
-        )
-    return pa.array(values, _arrow_types()[kind])
 
 
 def plain_value(value: object) -> object:

@@ -25,6 +25,9 @@ _VERSION_COLUMNS = {
     "line": "BIGINT",
 }
 _CHUNK = 20_000
+FIRST_OF_TRANSACTION = (
+    36_028_797_018_960_000  # DuckDB numbers the rows a transaction has inserted from here on
+)
 
 
 @dataclass(slots=True)
@@ -100,10 +103,14 @@ def _gather(
     groups: dict[str, _Versions] = {}
     listed = ", ".join(names)
     only = {"uids": some["uids"]}
-    for row in fetch_rows(
-        connection, f"select {listed} from {table} where {key} in (select unnest($uids))", only
-    ):
-        groups.setdefault(str(row[key]), _Versions()).known.append(row)
+    for row in _in_table(connection, table, key, listed, only):
+        unit = row.pop("unit")
+        group = groups.setdefault(str(row[key]), _Versions())
+        if isinstance(unit, int):  # laid down by this load, and as new as what it is contested by
+            group.fresh.append((unit, row))
+            connection.execute("insert into recounted values ($unit)", {"unit": unit})
+        else:
+            group.known.append(row)
     several: set[str] = set()
     for (text,) in connection.execute(
         "select content from versions where kind = $kind and uid in (select unnest($uids))", dict(some)
@@ -122,7 +129,24 @@ def _gather(
         unit = row.pop("unit")
         assert isinstance(unit, int)  # a bigint column
         groups.setdefault(str(row[key]), _Versions()).fresh.append((unit, row))
+    for group in groups.values():
+        group.fresh.sort(key=lambda pair: (*_origin_rank(pair[1])[1:], pair[0]))
     return groups
+
+
+def _in_table(
+    connection: duckdb.DuckDBPyConnection, table: str, key: str, listed: str, only: Mapping[str, object]
+) -> list[dict[str, object]]:
+    """Return the rows of *table* that are contested, each with its unit if `bulk` laid it down in this load."""
+    unit = "null"
+    if table == "tool_calls":
+        # a unit of a bulk file that has no status yet went straight into the table, if its row is of this load
+        unit = f"""
+            (select min(b.first_unit) + t.line - 1 from bulk_files b
+             where b.source_id = t.source_id and t.rowid >= {FIRST_OF_TRANSACTION}
+               and b.first_unit + t.line - 1 not in (select unit from statuses where unit is not null))"""
+    sql = f"select {listed}, {unit} as unit from {table} t where {key} in (select unnest($uids))"
+    return fetch_rows(connection, sql, only)
 
 
 def _statuses(group: _Versions, folded: Folded) -> list[tuple[int, str]]:

@@ -15,7 +15,7 @@ import duckdb
 
 from quality_lab.errors import OutputError, StoreBusy, StoreError
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 MEMORY_LIMIT = "800MB"
 
 # Spark's names for what DuckDB calls otherwise, so that one text of a question runs on both.
@@ -84,6 +84,8 @@ def _settings(*, spill: Path | None = None) -> dict[str, str | bool | int | floa
     }
     if spill is not None:
         settings |= {
+            "storage_compatibility_version": "latest",  # for the compression of long texts
+
             "memory_limit": MEMORY_LIMIT,
             "temp_directory": utf8_path(spill),
             "preserve_insertion_order": "true",

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from quality_lab import formats
 from quality_lab.errors import InputError, UnrecognisedFormat
 from quality_lab.outcomes import OutcomeOverrides
-from quality_lab.records import ReadNotes, Record, Reject, SetAside
+from quality_lab.records import Record, Reject, SetAside
 from quality_lab.store.batches import append, columns_of
+from quality_lab.store.file_reading import (
+    UNITS_OF_A_FILE,
+    LoadOptions,
+    ReadFile,
+    Reading,
+    count_statuses,
+    remember,
+)
 from quality_lab.store.load_report import FileReport, unchanged_report
-from quality_lab.store.merging import TABLES, merge, prepare
+from quality_lab.store.losses import Losses
+from quality_lab.store.merging import TABLES, merge, prepare, stage_conversations_of
 from quality_lab.store.rows import Place, clean, row_of
 from quality_lab.store.sources import Found, Remembered, digest_of, keep_copy, stored_path
 
+if TYPE_CHECKING:
+    from quality_lab.formats.columns import Batch
+    from quality_lab.formats.label_aliases import LabelAliases
+
+BULK_FROM = 2 << 20  # bytes of a file from which on it pays to read many lines at once
 _FLUSH_ROWS = 20_000  # rows held as Python objects
 _MERGE_ROWS = 400_000  # rows held in staging tables
-_FULL_PAGES = frozenset({100, 200, 500, 1000})  # upstream's default and greatest limits
 
 Progress = Callable[[str, int], None]  # file as given, units read so far
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LoadOptions:
-    """How files are to be read: the flags of `load` that change what a file means."""
-
-    format: str | None = None
-    tenant: str = "default"
-    source: str | None = None
-    style: str | None = None
-
-    def as_text(self) -> str:
-        """Return the options besides the tenant as JSON text, the given ones only."""
-        given = {"format": self.format, "source": self.source, "style": self.style}
-        return json.dumps({name: value for name, value in given.items() if value is not None}, sort_keys=True)
-
-    @classmethod
-    def of(cls, remembered: Remembered) -> LoadOptions:
-        """Return the options under which a remembered file was loaded."""
-        return cls(tenant=remembered.tenant, **json.loads(remembered.options))
 
 
 @dataclass(slots=True)
@@ -54,6 +49,7 @@ class Loading:
     home: Path
     overrides: OutcomeOverrides
     progress: Progress | None = None
+    aliases: LabelAliases | None = None  # what foreign labels mean in this home
     reports: list[FileReport] = field(default_factory=list)
     _pending: dict[str, list[list[object]]] = field(default_factory=lambda: {table: [] for table in TABLES})
     _columns: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -61,7 +57,7 @@ class Loading:
     _staged: int = 0
     _merged_up_to: int = 0
     _next_unit: int = 0
-    _ranges: list[tuple[int, int, FileReport, Remembered, int]] = field(default_factory=list)
+    _files: list[ReadFile] = field(default_factory=list)
 
     def start(self) -> None:
         """Lay out the staging tables."""
@@ -79,24 +75,8 @@ class Loading:
             return
         first_unit = self._next_unit
         try:
-            digest = digest_of(found.path)
-            path = keep_copy(found.path, digest, home=self.home) if keep else found.path
-            remembered = Remembered(
-                path=stored_path(path, home=self.home),
-                digest=digest,
-                tenant=options.tenant,
-                options=options.as_text(),
-            )
-            stored = self._loaded_before(remembered)
-            if stored is not None:
-                self.reports[-1] = unchanged_report(found.given, stored, named=found.named)
-                return
-            if path.stat().st_size == 0:  # an export of nothing, as upstream writes it
-                report.reason = "the file is empty: no lines, nothing to load"
-                return
-            reader = formats.by_name(options.format) if options.format else formats.recognise(path)
-            report.format = reader.name
-            self._read(path, reader, options, report, remembered)
+            with ThreadPoolExecutor(1) as beside:
+                self._take(found, options, report, keep=keep, beside=beside)
         except UnrecognisedFormat as error:
             report.status, report.reason = "unrecognised", str(error)
         except (InputError, OSError) as error:
@@ -105,113 +85,176 @@ class Loading:
             self._forget_units(first_unit)
             report.status, report.reason = "failed", str(error)
 
+    def _take(
+        self,
+        found: Found,
+        options: LoadOptions,
+        report: FileReport,
+        *,
+        keep: bool,
+        beside: ThreadPoolExecutor,
+    ) -> None:
+        path, digest = found.path, None
+        size = path.stat().st_size
+        if keep:
+            digest = digest_of(path)
+            path = keep_copy(path, digest, home=self.home)
+        remembered = Remembered(
+            path=stored_path(path, home=self.home),
+            digest=digest or "",
+            tenant=options.tenant,
+            options=options.as_text(),
+        )
+        stored = self._loaded_before(remembered.source_id)
+        if stored is not None:
+            digest = digest or digest_of(path)
+            if stored[0] == digest:
+                self.reports[-1] = unchanged_report(found.given, json.loads(stored[1]), named=found.named)
+                return
+        if size == 0:  # an export of nothing, as upstream writes it
+            report.reason = "the file is empty: no lines, nothing to load"
+            return
+        # A digest takes as long as reading: it is taken meanwhile, of what was there before reading began.
+        waiting = beside.submit(digest_of, path, 0 if digest else size)
+        reader = _reader(path, options, named=found.named)
+        report.format = reader.name
+        reading = self._next_reading(report, options, remembered.source_id)
+        self._read(path, reader, reading, size=size)
+        remembered = replace(remembered, digest=digest or waiting.result())
+        self._files.append(ReadFile(reading=reading, remembered=remembered, size_bytes=size))
+
     def take_records(self, records: Sequence[Record], *, origin: str, tenant: str) -> None:
         """Stage records that no file stands behind, as if each were a line of *origin*."""
         remembered = Remembered(path=origin, digest="", tenant=tenant, options="{}")
-        report = FileReport(path=origin, format="records", lines=len(records))
-        first_unit = self._next_unit
-        for line, record in enumerate(records, start=1):
-            self._stage(
-                record,
-                Place(
-                    tenant=tenant,
-                    source_id=remembered.source_id,
-                    line=line,
-                    unit=self._next_unit,
-                    overrides=self.overrides,
-                ),
-            )
-            self._next_unit += 1
-        self._ranges.append((first_unit, self._next_unit, report, remembered, 0))
+        report = FileReport(path=origin, format="records")
+        reading = self._next_reading(report, LoadOptions(tenant=tenant), remembered.source_id)
+        self._take_units(
+            (formats.Unit(line, (record,)) for line, record in enumerate(records, start=1)), reading
+        )
+        self._files.append(ReadFile(reading=reading, remembered=remembered, size_bytes=0))
 
     def finish(self) -> None:
         """Merge what is staged, count what became of every line, and remember the files."""
         self._merge()
-        for first, last, report, remembered, size_bytes in self._ranges:
-            self._count(first, last, report)
-            source_id = remembered.source_id
-            self.connection.execute("delete from sources where source_id = $id", {"id": source_id})
-            self.connection.execute(
-                "insert into sources values ($id, $path, $digest, $format, $tenant, $options, $size, $report)",
-                {
-                    "id": source_id,
-                    "path": _shown(remembered.path),
-                    "digest": remembered.digest,
-                    "format": report.format,
-                    "tenant": remembered.tenant,
-                    "options": remembered.options,
-                    "size": size_bytes,
-                    "report": json.dumps(report.to_json()),
-                },
-            )
+        for file in self._files:
+            count_statuses(self.connection, file.reading)
+            remember(self.connection, file)
 
-    def _loaded_before(self, remembered: Remembered) -> Mapping[str, object] | None:
-        row = self.connection.execute(
-            "select report from sources where source_id = $id and digest = $digest",
-            {"id": remembered.source_id, "digest": remembered.digest},
-        ).fetchone()
-        return None if row is None else json.loads(row[0])
-
-    def _read(
-        self,
-        path: Path,
-        reader: formats.Format,
-        options: LoadOptions,
-        report: FileReport,
-        remembered: Remembered,
-    ) -> None:
-        notes = ReadNotes()
-        first_unit, source_id = self._next_unit, remembered.source_id
-        rejects: list[list[object]] = []
-        read_options = formats.ReadOptions(tenant=options.tenant, source=options.source, style=options.style)
-        for unit in formats.read(path, reader, options=read_options, notes=notes, display_path=report.path):
-            report.lines += 1
-            number = self._next_unit
-            self._next_unit += 1
-            place = Place(
-                tenant=options.tenant,
-                source_id=source_id,
-                line=unit.line,
-                unit=number,
-                overrides=self.overrides,
-            )
-            for reject in unit.rejects:
-                rejects.append(_reject_row(reject, source_id))
-            staged = 0
-            for record in unit.records:
-                if isinstance(record, SetAside):
-                    reason = f"{record.kind}: {record.reason}"
-                    report.set_aside[reason] = report.set_aside.get(reason, 0) + 1
-                else:
-                    self._stage(record, place)
-                    staged += 1
-            if not staged:
-                if unit.blank:
-                    report.blank += 1
-                elif unit.rejects:
-                    report.rejected += 1
-                else:
-                    report.unchanged += 1
-            if self.progress is not None and not report.lines % 2_000:
-                self.progress(report.path, report.lines)
-        self.connection.execute("delete from rejects where source_id = $id", {"id": source_id})
-        append(self.connection, "rejects", self._columns["rejects"], rejects)
-        report.unknown_fields, report.unmapped_labels = notes.unknown_fields, notes.unmapped_labels
-        report.not_understood, report.merged_by, report.missing = (
-            notes.not_understood,
-            notes.merged,
-            notes.missing,
+    def _next_reading(self, report: FileReport, options: LoadOptions, source_id: int) -> Reading:
+        first_unit = self._next_unit
+        self._next_unit += UNITS_OF_A_FILE
+        tables = (formats.mapped_aliases(options.map), self.aliases)
+        losses = Losses(format_name=report.format or "", tables=tuple(filter(None, tables)))
+        return Reading(
+            report=report, options=options, source_id=source_id, first_unit=first_unit, losses=losses
         )
-        report.glued, report.truncated_input = notes.glued, notes.truncated_input
-        report.possibly_truncated = reader.upstream_export and report.lines - report.blank in _FULL_PAGES
-        self._ranges.append((first_unit, self._next_unit, report, remembered, path.stat().st_size))
 
-    def _stage(self, record: Record, place: Place) -> None:
+    def _loaded_before(self, source_id: int) -> tuple[str, str] | None:
+        """Return digest and report of the file as it was loaded before."""
+        return self.connection.execute(
+            "select digest, report from sources where source_id = $id", {"id": source_id}
+        ).fetchone()
+
+    def _read(self, path: Path, reader: formats.Format, reading: Reading, *, size: int) -> None:
+        given = reading.options
+        options = formats.ReadOptions(tenant=given.tenant, source=given.source, style=given.style)
+        shown, notes = reading.report.path, reading.notes
+        one_by_one = reading.losses.tables and reader.name != "quality_lab.traces"  # its labels need a look
+        if reader.bulk is not None and size >= BULK_FROM and not one_by_one:
+            lines = formats.read_in_bulk(path, reader, options=options, notes=notes, display_path=shown)
+            self._read_in_bulk(lines, reading)
+        else:
+            units = formats.read(path, reader, options=options, notes=notes, display_path=shown)
+            self._take_units(units, reading)
+        self.connection.execute("delete from rejects where source_id = $id", {"id": reading.source_id})
+        append(self.connection, "rejects", self._columns["rejects"], reading.rejects)
+        reading.tell(possibly_cut=reader.upstream_export)
+
+    def _take_units(self, units: Iterable[formats.Unit], reading: Reading) -> None:
+        for unit in units:
+            self._take_unit(unit, reading)
+            if self._held >= _FLUSH_ROWS:
+                self._flush()
+
+    def _take_unit(self, unit: formats.Unit, reading: Reading) -> None:
+        """Hold the records of a line, and count a line that has none."""
+        report = reading.report
+        place = Place(
+            tenant=reading.options.tenant,
+            source_id=reading.source_id,
+            line=unit.line,
+            unit=reading.number(unit.line),
+            overrides=self.overrides,
+        )
+        reading.rejects.extend(_reject_row(reject, reading.source_id) for reject in unit.rejects)
+        staged = 0
+        for record in unit.records:
+            if isinstance(record, SetAside):
+                reason = f"{record.kind}: {record.reason}"
+                report.set_aside[reason] = report.set_aside.get(reason, 0) + 1
+            else:
+                self._hold(reading.losses.noted(record, reading.notes), place)
+                staged += 1
+        if not staged:
+            if unit.blank:
+                report.blank += 1
+            elif unit.rejects:
+                report.rejected += 1
+            else:
+                report.unchanged += 1
+        self._told(1, report)
+
+    def _read_in_bulk(self, lines: Iterator[formats.Unit | Batch], reading: Reading) -> None:
+        from quality_lab.store.bulk import BulkFile  # heavy, and only a large file needs it
+
+        def take(unit: formats.Unit) -> bool:
+            self._take_unit(unit, reading)
+            return self._held >= _FLUSH_ROWS
+
+        def told(batch: Batch) -> None:
+            reading.losses.noted_at_once(batch)
+            self._told(len(batch.lines), reading.report)
+
+        self._merge()  # so that whatever came before is found in the tables
+        reading.by_line = True
+        self.connection.execute(
+            "insert into bulk_files values ($source_id, $first_unit)",
+            {"source_id": reading.source_id, "first_unit": reading.first_unit},
+        )
+        file = BulkFile(
+            self.connection,
+            lines,
+            self._columns,
+            tenant=reading.options.tenant,
+            source_id=reading.source_id,
+            first_unit=reading.first_unit,
+            overrides=self.overrides,
+            take=take,
+            told=told,
+        )
+        try:
+            for staged in file.read():
+                self._staged += staged
+                if self._held >= _FLUSH_ROWS:
+                    self._flush()
+                if self._staged >= _MERGE_ROWS:
+                    self._merge()
+        finally:
+            if file.laid_down:
+                reading.laid_down = file.laid_down
+                self._merged_up_to = self._next_unit
+        if file.laid_down:
+            stage_conversations_of(self.connection, reading.source_id)
+
+    def _told(self, lines: int, report: FileReport) -> None:
+        before, report.lines = report.lines, report.lines + lines
+        if self.progress is not None and report.lines // 2_000 > before // 2_000:
+            self.progress(report.path, report.lines)
+
+    def _hold(self, record: Record, place: Place) -> None:
         table, row = row_of(record, place)
         self._pending[table].append(list(row.values()))
         self._held += 1
-        if self._held >= _FLUSH_ROWS:
-            self._flush()
 
     def _flush(self) -> None:
         for table, rows in self._pending.items():
@@ -241,23 +284,19 @@ class Loading:
             self.connection.execute(f"delete from staged_{table} where unit >= $first", {"first": first_unit})
         self._held = sum(map(len, self._pending.values()))
 
-    def _count(self, first: int, last: int, report: FileReport) -> None:
-        rows = self.connection.execute(
-            """
-            with decisive as (
-                select unit, status from statuses where unit >= $first and unit < $last
-                qualify weight = min(weight) over (partition by unit)
-            ), ranked as (
-                select unit, min(case status when 'loaded' then 1 when 'updated' then 2 when 'merged' then 3
-                                             when 'unchanged' then 4 else 5 end) as best
-                from decisive group by unit
-            )
-            select best, count(*) from ranked group by best""",
-            {"first": first, "last": last},
-        ).fetchall()
-        for best, count in rows:
-            name = ("loaded", "updated", "merged", "unchanged", "rejected")[best - 1]
-            setattr(report, name, getattr(report, name) + count)
+
+def _reader(path: Path, options: LoadOptions, *, named: bool) -> formats.Format:
+    """Return the format to read a file as; a map is for files that are named, and for those nobody knows."""
+    if options.format:
+        return formats.by_name(options.format)
+    if options.map is None:
+        return formats.recognise(path)
+    if not named:
+        try:
+            return formats.recognise(path)
+        except UnrecognisedFormat:
+            pass  # what else lies in the folder is what the map is for
+    return formats.mapped(options.map, file="the map")
 
 
 def _reject_row(reject: Reject, source_id: int) -> list[object]:
@@ -267,7 +306,3 @@ def _reject_row(reject: Reject, source_id: int) -> list[object]:
 def _number(value: object) -> int:
     assert isinstance(value, int)  # the unit of a staged row
     return value
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

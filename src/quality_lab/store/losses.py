@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from quality_lab.formats.label_aliases import LabelAliases, score_in_words
 from quality_lab.formats.validation import cut_name, tally
 from quality_lab.records import Feedback, Message, ReadNotes, Record, ToolCall
+
+if TYPE_CHECKING:
+    from quality_lab.formats.columns import Batch
 
 _WHOLE = frozenset({"object", "json_string", "invalid_json", "present"})
 
@@ -36,6 +38,14 @@ class Losses:
         elif isinstance(record, Feedback) and record.label is None:
             return self._labelled(record, notes)
         return record
+
+    def noted_at_once(self, batch: Batch) -> None:
+        """Count what calls that were read many at once tell of their file."""
+        self.made["tool_calls"] = self.made.get("tool_calls", 0) + len(batch.lines)
+        for state, count in batch.arguments_states().items():
+            if state not in _WHOLE:
+                name = f"arguments {state}"
+                self.not_captured[name] = self.not_captured.get(name, 0) + count
 
     def _labelled(self, feedback: Feedback, notes: ReadNotes) -> Feedback:
         for table in self.tables:
@@ -71,20 +81,3 @@ def merged_from(rules: Mapping[str, int], made: Mapping[str, int]) -> dict[str, 
         if again:
             found[table] = {"before": made.get(table, 0) + again, "after": made.get(table, 0)}
     return found
-
-
-def not_captured_in_bulk(connection: duckdb.DuckDBPyConnection, source_id: int) -> dict[str, int]:
-    """Return what was not captured of the calls of a file that were read many at once."""
-    rows = connection.execute(
-        """
-        with states as (
-            select 'arguments ' || arguments_state as state from tool_calls where source_id = $id
-            union all
-            select 'result ' || result_state from tool_calls where source_id = $id
-        )
-        select state, count(*) from states
-        where state not in ('arguments object', 'arguments json_string', 'arguments invalid_json', 'result present')
-        group by state order by state""",
-        {"id": source_id},
-    ).fetchall()
-    return {str(state): int(count) for state, count in rows}

@@ -3,7 +3,9 @@
 Every step is set-based; only rows that came in several versions are looked at one by one (`contested`).
 The result is a function of the set of rows that were ever loaded: their order does not matter. What became of
 each unit (a line, an object) is noted in the temporary table `statuses`; of several notes on one unit those with
-the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2).
+the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2). Calls that
+`bulk` laid down without a merge are counted as loaded and have no note, unless they turn out to be contested:
+then they are noted like the others, and `recounted`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import duckdb
 from quality_lab.store.batches import columns_of
 from quality_lab.store.contested import BOOKKEEPING, settle
 from quality_lab.store.folding import fold_call, fold_feedback
+from quality_lab.store.span_labels import place_span_labels
 
 TABLES = (
     "conversations",
@@ -33,10 +36,13 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
             f"create or replace temp table staged_{table} as select *, 0::bigint as unit from {table} limit 0"
         )
     connection.execute("create or replace temp table statuses (unit bigint, weight integer, status varchar)")
+    connection.execute("create or replace temp table bulk_files (source_id integer, first_unit bigint)")
+    connection.execute("create or replace temp table recounted (unit bigint)")
 
 
 def merge(connection: duckdb.DuckDBPyConnection) -> None:
     """Bring what is staged into the tables, note what became of it, and empty the staging tables."""
+    place_span_labels(connection)
     if _some(connection, "feedback"):
         _merge_versions(connection, "feedback", "feedback_uid", 0)
         settle(connection, "feedback", "feedback_uid", 0, fold_feedback)
@@ -143,6 +149,20 @@ def _stage_conversations_of_calls(connection: duckdb.DuckDBPyConnection) -> None
         group by conversation_uid""")
 
 
+def stage_conversations_of(connection: duckdb.DuckDBPyConnection, source_id: int) -> None:
+    """Stage the conversations of the calls of one file that went straight into their table."""
+    connection.execute(
+        """
+        insert into staged_conversations
+        select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model), min(style),
+               min(created_at), max(created_at), null, $source_id, min(line), null
+        from tool_calls
+        where source_id = $source_id and not in_case
+        group by conversation_uid""",
+        {"source_id": source_id},
+    )
+
+
 def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:
     run = connection.execute
     names = ", ".join(columns_of(connection, "conversations"))
@@ -151,7 +171,8 @@ def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:
         select unit, 2, case when row_number() over (partition by conversation_uid order by source_id, line, unit) = 1
                                   and conversation_uid not in (select conversation_uid from conversations)
                              then 'loaded' else 'unchanged' end
-        from staged_conversations""")
+        from staged_conversations
+        where unit is not null""")
     run(f"""
         create or replace temp table folded as
         select conversation_uid, min(tenant) as tenant, min(key_space) as key_space,
@@ -162,7 +183,10 @@ def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:
         from (select {names} from conversations
               where conversation_uid in (select conversation_uid from staged_conversations)
               union all select {names} from staged_conversations)
-        group by conversation_uid""")
+        group by conversation_uid
+        except
+        select {names} from conversations
+        where conversation_uid in (select conversation_uid from staged_conversations)""")
     run("delete from conversations where conversation_uid in (select conversation_uid from folded)")
     run(f"insert into conversations select {names} from folded")
 

@@ -27,10 +27,11 @@ Row = dict[str, object]
 def uid(*parts: str) -> str:
     """Return the md5 of the *parts*, each behind its length, as 32 hex digits: the surrogate key of a row.
 
-    The lengths keep ("a", "bc") and ("ab", "c") apart.
+    The lengths keep ("a", "bc") and ("ab", "c") apart. The bytes stand in the order of DuckDB's `md5_number`.
     """
     text = "".join(f"{len(part)}:{part}" for part in parts)
-    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    digest = hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+    return digest[::-1].hex()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -69,18 +69,18 @@ create table tool_calls (
     tool_name varchar not null,       -- as given
     tool_server varchar,              -- the MCP server, where known
     wrapped_tool varchar,             -- the real tool behind a dispatcher
-    arguments varchar,                -- JSON text
-    arguments_state varchar not null, -- object, json_string, invalid_json, absent, not_captured
-    result varchar,                   -- JSON text
-    result_state varchar not null,    -- present, absent, pending, truncated, not_captured
+    arguments varchar using compression 'zstd', -- JSON text
+    arguments_state enum ('object', 'json_string', 'invalid_json', 'absent', 'not_captured') not null, -- what came as arguments
+    result varchar using compression 'zstd', -- JSON text
+    result_state enum ('present', 'absent', 'pending', 'truncated', 'not_captured') not null, -- what came as result
     empty_result boolean not null,    -- null, "", [] or {}: swallowed errors hide there
     is_error boolean,                 -- null is "the format cannot say"
-    error_origin varchar,             -- flag, exception, exit_code, text
+    error_origin enum ('flag', 'exception', 'exit_code', 'text'), -- how the error was told
     error_kind varchar,               -- as given
     error_text varchar,               -- as given
-    outcome varchar not null,         -- ok, error, soft_error, gated, rejected, unknown, guard
+    outcome enum ('ok', 'error', 'soft_error', 'gated', 'rejected', 'unknown', 'guard') not null, -- by the rule in outcomes.py
     gate_reason varchar,              -- of a gated call: needsVerification, needsOperator, or its reason
-    actor varchar not null,           -- model, rule, guard, user, sub_agent
+    actor enum ('model', 'rule', 'guard', 'user', 'sub_agent') not null, -- who called
     source varchar,                   -- the strategy or export it came from
     style varchar,                    -- where known
     model varchar,                    -- where known

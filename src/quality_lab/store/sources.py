@@ -17,6 +17,9 @@ from pathlib import Path
 from quality_lab.errors import InputError, OutputError
 
 
+_AT_ONCE = 1 << 18  # bytes
+
+
 _NOT_UTF8 = re.compile(r"\\x([89a-f][0-9a-f])")  # a byte as `sources.path` shows it
 
 
@@ -136,13 +139,26 @@ def keep_copy(path: Path, digest: str, *, home: Path) -> Path:
     return copy
 
 
-def digest_of(path: Path) -> str:
-    """Return the sha256 of the file's bytes in hex. Raises: InputError where it cannot be read."""
+def digest_of(path: Path, size: int | None = None) -> str:
+    """Return the sha256 of the file's bytes in hex, of the first *size* alone where it is given.
+
+    Raises: InputError where it cannot be read.
+    """
+    digest = hashlib.sha256()
+    buffer = bytearray(_AT_ONCE)
+    left = size
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        with path.open("rb", buffering=0) as file:
+            while left is None or left > 0:
+                window = memoryview(buffer)[: min(_AT_ONCE, _AT_ONCE if left is None else left)]
+                count = file.readinto(window)
+                if not count:
+                    break
+                digest.update(window[:count])
+                left = None if left is None else left - count
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    return digest.hexdigest()
 
 
 def stored_path(path: Path, *, home: Path) -> str:

@@ -1,0 +1,69 @@
+"""Columns as Arrow arrays, without the detour over pandas that Arrow takes to look at a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from quality_lab.formats.columns import Choices, Column, Flags, Numbers, Texts, texts
+
+
+def array_of(column: Column) -> pa.Array:
+    """Return *column* as an Arrow array that shares its memory where it can."""
+    match column:
+        case Numbers(values, known):
+            kind = pa.int64() if values.dtype == np.int64 else pa.float64()
+            return pa.Array.from_buffers(kind, len(values), [_bits(known), pa.py_buffer(values)])
+        case Texts(utf8, lengths, known):
+            buffers = [_bits(known), _offsets(lengths), pa.py_buffer(utf8)]
+            return pa.Array.from_buffers(pa.large_string(), len(lengths), buffers)
+        case Flags(values, known):
+            return pa.Array.from_buffers(pa.bool_(), len(values), [_bits(known), _bits(values)])
+        case Choices(words, chosen):
+            buffers = [_bits(chosen >= 0), pa.py_buffer(np.maximum(chosen, 0))]
+            kind = pa.dictionary(pa.int8(), pa.large_string())
+            return pa.DictionaryArray.from_buffers(kind, len(chosen), buffers, array_of(texts(list(words))))
+
+
+def array_from(kind: str, values: Sequence[Any]) -> pa.Array:
+    """Return Python *values* as an Arrow array that DuckDB can cast to its type *kind*; None is null."""
+    known = None
+    if None in values:
+        known = np.array([value is not None for value in values], np.bool_)
+    if kind == "VARCHAR[]":
+        lengths = np.array([len(value or ()) for value in values], np.int64)
+        items = array_of(texts(list(chain.from_iterable(value or () for value in values))))
+        buffers = [_bits(known), _offsets(lengths)]
+        return pa.Array.from_buffers(pa.large_list(pa.large_string()), len(values), buffers, children=[items])
+    if kind == "TIMESTAMP" and not any(isinstance(value, str) for value in values):
+        moments = np.array(values, "datetime64[us]").view(np.int64)
+        return pa.Array.from_buffers(pa.timestamp("us"), len(values), [_bits(known), pa.py_buffer(moments)])
+    if kind in ("INTEGER", "BIGINT"):
+        return array_of(Numbers(np.array([value or 0 for value in values], np.int64), known))
+    if kind == "DOUBLE":
+        return array_of(Numbers(np.array([value or 0.0 for value in values], np.float64), known))
+    if kind == "BOOLEAN":
+        return array_of(Flags(np.array([bool(value) for value in values], np.bool_), known))
+    return array_of(texts([_text(value) for value in values])._replace(known=known))
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _offsets(lengths: NDArray[np.int64]) -> pa.Buffer:
+    ends = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return pa.py_buffer(ends)
+
+
+def _bits(known: NDArray[np.bool_] | None) -> pa.Buffer | None:
+    return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))

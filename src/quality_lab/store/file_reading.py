@@ -1,0 +1,137 @@
+"""One file while it is loaded: how it is to be read, what is known of it so far, and what its lines came to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import duckdb
+
+from quality_lab.records import ReadNotes
+from quality_lab.store.load_report import FileReport
+from quality_lab.store.losses import Losses, merged_from
+from quality_lab.store.sources import Remembered
+
+UNITS_OF_A_FILE = 1 << 41  # numbers kept free for the units of one file
+_GLUED = 1 << 40  # from here on: units that share their line with another
+_FULL_PAGES = frozenset({100, 200, 500, 1000})  # upstream's default and greatest limits
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoadOptions:
+    """How files are to be read: the flags of `load` that change what a file means."""
+
+    format: str | None = None
+    tenant: str = "default"
+    source: str | None = None
+    style: str | None = None
+    map: str | None = None  # the TOML of a map: its content, so that the file can be read again without it
+
+    def as_text(self) -> str:
+        """Return the options besides the tenant as JSON text, the given ones only."""
+        given = {"format": self.format, "source": self.source, "style": self.style, "map": self.map}
+        return json.dumps({name: value for name, value in given.items() if value is not None}, sort_keys=True)
+
+    @classmethod
+    def of(cls, remembered: Remembered) -> LoadOptions:
+        """Return the options under which a remembered file was loaded."""
+        return cls(tenant=remembered.tenant, **json.loads(remembered.options))
+
+
+@dataclass(kw_only=True, slots=True)
+class Reading:
+    """A file being read. Its units are numbered from *first_unit*."""
+
+    report: FileReport
+    options: LoadOptions
+    source_id: int
+    first_unit: int
+    by_line: bool = False  # a unit's number is that of its line; units of one line follow each other
+    laid_down: int = 0  # calls that went straight into their table, and are in no list of statuses
+    notes: ReadNotes = field(default_factory=ReadNotes)
+    rejects: list[list[object]] = field(default_factory=list)
+    losses: Losses = field(default_factory=Losses)
+    _line: int = 0
+    _numbered: int = 0
+
+    def number(self, line: int) -> int:
+        """Return the number of the next unit, which stands on *line*."""
+        if self.by_line and line != self._line:
+            self._line = line
+            return self.first_unit + line - 1
+        self._numbered += 1
+        return self.first_unit + self._numbered - 1 + (_GLUED if self.by_line else 0)
+
+    def tell(self, *, possibly_cut: bool) -> None:
+        """Put into the report what the reader noted; *possibly_cut*: a full page may not be all there is."""
+        report, notes = self.report, self.notes
+        report.unknown_fields, report.unmapped_labels = notes.unknown_fields, notes.unmapped_labels
+        report.not_understood, report.merged_by = notes.not_understood, notes.merged
+        report.missing, report.glued, report.truncated_input = (
+            notes.missing,
+            notes.glued,
+            notes.truncated_input,
+        )
+        report.merged_from = merged_from(notes.merged, self.losses.made)
+        report.not_captured = self.losses.not_captured
+        report.possibly_truncated = possibly_cut and report.lines - report.blank in _FULL_PAGES
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadFile:
+    """A file that was read to its end."""
+
+    reading: Reading
+    remembered: Remembered
+    size_bytes: int
+
+
+def count_statuses(connection: duckdb.DuckDBPyConnection, reading: Reading) -> None:
+    """Add to the report of a file what its units came to."""
+    first, last = reading.first_unit, reading.first_unit + UNITS_OF_A_FILE
+    rows = connection.execute(
+        """
+        with decisive as (
+            select unit, status from statuses where unit >= $first and unit < $last
+            qualify weight = min(weight) over (partition by unit)
+        ), ranked as (
+            select unit, min(case status when 'loaded' then 1 when 'updated' then 2 when 'merged' then 3
+                                         when 'unchanged' then 4 else 5 end) as best
+            from decisive group by unit
+        )
+        select best, count(*) from ranked group by best
+        union all
+        select 0, count(*) from recounted where unit >= $first and unit < $last""",
+        {"first": first, "last": last},
+    ).fetchall()
+    report = reading.report
+    report.loaded += reading.laid_down
+    for best, count in rows:
+        if best:
+            name = ("loaded", "updated", "merged", "unchanged", "rejected")[best - 1]
+            setattr(report, name, getattr(report, name) + count)
+        else:
+            report.loaded -= count
+
+
+def remember(connection: duckdb.DuckDBPyConnection, file: ReadFile) -> None:
+    """Write down a file that was loaded, in place of what it was before."""
+    remembered, report = file.remembered, file.reading.report
+    connection.execute("delete from sources where source_id = $id", {"id": remembered.source_id})
+    connection.execute(
+        "insert into sources values ($id, $path, $digest, $format, $tenant, $options, $size, $report)",
+        {
+            "id": remembered.source_id,
+            "path": _shown(remembered.path),
+            "digest": remembered.digest,
+            "format": report.format,
+            "tenant": remembered.tenant,
+            "options": remembered.options,
+            "size": file.size_bytes,
+            "report": json.dumps(report.to_json()),
+        },
+    )
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,0 +1,250 @@
+"""Many lines at once: the same tables, reports and rejects as line by line, whatever the file holds."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quality_lab.store import Store, loading
+
+TABLES = ("tool_calls", "feedback", "conversations", "versions", "rejects", "sources")
+TRACE = (
+    '{"id":%d,"conversationId":%s,"contactId":%s,"messageId":null,"outboundQueueId":null,"source":"rag_reply",'
+    '"toolName":%s,"args":%s,"result":%s,"error":%s,"cycle":0,"toolCallIndex":%d,"latencyMs":%s,"createdAt":%s}'
+)
+FEEDBACK = (
+    '{"id":%d,"toolCallId":%d,"adminId":%s,"label":%s,"note":%s,"feedbackCreatedAt":1781000450,"conversationId":977,'
+    '"contactId":%s,"messageId":null,"outboundQueueId":null,"source":"rag_reply","toolName":"quote","args":%s,'
+    '"result":{"rate":32.60},"error":false,"cycle":0,"toolCallIndex":0,"latencyMs":null,"toolCallCreatedAt":1781000120}'
+)
+
+NESTED = "[" * 600 + "]" * 600
+ids = st.one_of(st.integers(1, 12), st.just(2**60), st.just(-3))
+whole_or_null = st.sampled_from(
+    ["null", "650", "651", "0", "-7", "12345678901234567890123", "1.0", '"650"', "true"]
+)
+tools = st.sampled_from(
+    [
+        '"quote"',
+        '"check_exchange_verification"',
+        '"exchange_response_guard"',
+        '"a\\"b"',
+        '"\\u00e9"',
+        '"é"',
+        '"\\u0000"',
+        "7",
+        '""',
+    ]
+)
+values = st.sampled_from(
+    [
+        *(
+            "{}",
+            "[]",
+            "null",
+            '""',
+            '"{\\"ok\\":false}"',
+            '"no json"',
+            "3",
+            "true",
+            "{ }",
+            "[ ]",
+            "1e2",
+            "-0",
+            "NaN",
+        ),
+        *(
+            '{"rate":32.60}',
+            '{"rate":1.10000000000000000000001}',
+            '{"n":123456789012345678901234567890}',
+            '{"n":1E400}',
+        ),
+        *(
+            '{"ok":false}',
+            '{"ok":false,"ok":true}',
+            '{"error":"no rate"}',
+            '{"error":""}',
+            '{"error":null,"ok":true}',
+        ),
+        *(
+            '{"ok":true,"needsVerification":true}',
+            '{"needsOperator":true,"reason":"no_wallet"}',
+            '{"verified":false}',
+        ),
+        *(
+            '{"reason":"action_not_allowed_for_stage"}',
+            '{"nested":{"ok":false}}',
+            '{"o\\u006b":false}',
+            '{"duplicateOrderId":5}',
+        ),
+        *(
+            '{"text":"\\ud83d"}',
+            '{"text":"\\ud83d\\ude00"}',
+            '{"text":"\\u001f\\/"}',
+            '{"text":"é\\n"}',
+            '{"a":[1,]}',
+            '{"a":1',
+        ),
+        *(
+            '{"a":1,"result":2}',
+            '{"a":"x\ty"}',
+            NESTED,
+            '{"big":"' + "x" * 1500 + '"}',
+            '{"a" : 1}',
+            '"\\ud83d"',
+            "[1,2]",
+        ),
+    ]
+)
+times = st.sampled_from(
+    ["1781000120", "1781000121", "0", "-5", "1781000120000", "null", "1.5", "99999999999999"]
+)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> str:
+    rarely = st.integers(0, 9).map(lambda number: number == 0)
+    return TRACE % (
+        draw(ids),
+        draw(st.sampled_from(["977", "978"])),
+        draw(whole_or_null) if draw(rarely) else draw(st.sampled_from(["null", "650"])),
+        draw(tools) if draw(rarely) else '"quote"',
+        draw(values) if draw(rarely) else '{"asset":"USDT"}',
+        draw(values),
+        draw(st.sampled_from(["false", "false", "true", "null"])),
+        draw(st.sampled_from([0, 0, 1, -1])),
+        draw(st.sampled_from(["null", "null", "12", "1.5", "1e2", "-0", '"x"'])) if draw(rarely) else "null",
+        draw(times) if draw(rarely) else "1781000120",
+    )
+
+
+@st.composite
+def labels(draw: st.DrawFn) -> str:
+    return FEEDBACK % (
+        draw(st.integers(1, 8)),
+        draw(st.integers(1, 5)),
+        draw(st.sampled_from(["3", "null"])),
+        draw(st.sampled_from(['"bad_args"', '"Bad Args"', '"good_reply"', '"nice"', '"n\\u0069ce"', "5"])),
+        draw(st.sampled_from(["null", '"in baht"', '"say \\"baht\\""', '"one\\ntwo"', '"Бат"', '"\\ud83d"'])),
+        draw(st.sampled_from(["null", "650"])),
+        draw(st.sampled_from(['{"asset":"USDT"}', '{"asset":"THB"}', '"cut {"', "null"])),
+    )
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, line: st.SearchStrategy[str]) -> str:
+    text = draw(line)
+    way = draw(st.integers(0, 24))
+    match way:
+        case 0:
+            return text[: len(text) // 2]
+        case 1:
+            return draw(st.sampled_from(["", "  ", "oops", "[]", "{}", "null", "\t"]))
+        case 2:
+            return text + draw(line)
+        case 3:
+            return text.replace(":", ": ", draw(st.integers(1, 3)))
+        case 4:
+            return text.replace('"messageId":null', '"contactId":null', 1)
+        case 5:
+            return text.replace('"messageId":null', '"messagId2":null', 1)
+        case 6:
+            return text.replace('"messageId":null,', "", 1)
+        case 7:
+            return text.replace('"outboundQueueId":null,', '"messageId":null,"x":1,', 1)
+        case 8:
+            return " " + text + " "
+        case 9:
+            return text[:-1] + ',"id":' + text[6:].split(",", 1)[0] + "}"
+        case 10:
+            return text[:-1] + ',"more":{"a":1}}'
+        case 11:
+            return text.replace('"cycle":0,', "", 1).replace("{", '{"cycle":0,', 1)
+        case _:
+            return text
+
+
+def state(store: Store) -> dict[str, Any]:
+    with store.question() as connection:
+        return {
+            name: sorted(map(repr, connection.execute(f"select * from {name}").fetchall())) for name in TABLES
+        }
+
+
+@dataclasses.dataclass
+class Lab:
+    folder: Path
+    number: int = 0
+
+    def loaded(self, files: list[list[bytes]], *, bulk_from: int) -> list[Any]:
+        """Return reports and tables after each of *files* was loaded, one after the other."""
+        self.number += 1
+        store = Store(self.folder / f"home{self.number}")
+        seen: list[Any] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loading, "BULK_FROM", bulk_from)
+            for number, lines in enumerate(files):
+                path = self.folder / f"file{number}.jsonl"
+                path.write_bytes(b"\n".join(lines))
+                for kind in ("quality_lab.traces", "quality_lab.feedback"):
+                    if (b"feedbackCreatedAt" in lines[0]) == (kind == "quality_lab.feedback"):
+                        report = store.load([path], format=kind).to_json()
+                report.pop("seconds")
+                seen += [report, state(store)]
+        return seen
+
+
+def as_bytes(line: str) -> bytes:
+    return line.encode("utf-8", "surrogatepass")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    files=st.lists(
+        st.one_of(
+            st.lists(spoilt(traces()), min_size=1, max_size=14).map(lambda some: [TRACE_START, *some]),
+            st.lists(spoilt(labels()), min_size=1, max_size=10).map(lambda some: [LABEL_START, *some]),
+        ),
+        min_size=1,
+        max_size=2,
+    )
+)
+def test_many_lines_at_once_come_to_what_single_lines_come_to(
+    files: list[list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lab = Lab(tmp_path_factory.mktemp("bulk"))
+    texts = [list(map(as_bytes, lines)) for lines in files]
+
+    at_once, singly = lab.loaded(texts, bulk_from=0), lab.loaded(texts, bulk_from=1 << 60)
+
+    assert at_once == singly
+
+
+def filled(template: str, *given: object) -> str:
+    return template % given
+
+
+TRACE_START = filled(
+    TRACE, 100, 977, "null", '"quote"', '{"asset":"USDT"}', '{"rate":32.60}', "false", 0, "null", 1781000120
+)
+LABEL_START = filled(FEEDBACK, 100, 100, 3, '"bad_args"', '"in baht"', "null", '{"asset":"USDT"}')
+
+
+def test_rows_of_an_open_transaction_are_numbered_from_where_the_store_thinks() -> None:
+    import duckdb
+
+    from quality_lab.store.contested import FIRST_OF_TRANSACTION
+
+    with duckdb.connect() as connection:
+        connection.execute("create table rows as select 7 as value")
+        connection.execute("begin")
+        connection.execute("insert into rows values (8), (9)")
+
+        found = connection.execute("select rowid from rows where value > 7 order by value").fetchall()
+
+    assert found == [(FIRST_OF_TRANSACTION,), (FIRST_OF_TRANSACTION + 1,)]
