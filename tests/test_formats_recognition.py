@@ -11,7 +11,10 @@ import pytest
 from file_reading import json_texts, lines, read, written
 from hypothesis import given
 from hypothesis import strategies as st
+from span_making import tool
 from test_formats_journal import LABEL as JOURNAL
+from test_formats_langfuse import TOOL as LANGFUSE
+from test_formats_phoenix_annotations import ROW as ANNOTATION
 from test_formats_upstream_cases import CASE
 from test_formats_upstream_feedback import LINE as FEEDBACK
 from test_formats_upstream_joined import CALL, LABEL
@@ -25,6 +28,7 @@ from quality_lab.formats.exact import restored_text, without_lone_surrogates
 from quality_lab.formats.making import quick
 from quality_lab.records import Feedback, Message, ToolCall, ToolDefinition
 
+SPAN = tool(1, "look", {}, "ok")
 ONE_OF_EACH: dict[str, Any] = {
     "quality_lab.traces": ITEM,
     "quality_lab.feedback": FEEDBACK,
@@ -42,6 +46,10 @@ ONE_OF_EACH: dict[str, Any] = {
         "traj": [{"role": "user", "content": "Hi"}],
     },
     "openai_chat": {"messages": [{"role": "user", "content": "Hi"}]},
+    "otel_genai": SPAN,
+    "openinference": {**SPAN, "attributes": {"openinference.span.kind": "TOOL", "tool.name": "look"}},
+    "phoenix_annotations": ANNOTATION,
+    "langfuse": LANGFUSE,
 }
 
 

@@ -93,18 +93,16 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
     trace = found["trace"] if isinstance(found.get("trace"), dict) else found
-    observations = found.get("observations", trace.get("observations"))
-    is_trace = (
-        isinstance(observations, list) and "id" in trace and ("timestamp" in trace or "scores" in trace)
-    )
-    is_row = found.get("type") in TYPES and "id" in found and ("traceId" in found or "trace_id" in found)
+    observed = isinstance(found.get("observations", trace.get("observations")), list) and "id" in trace
+    is_row = "id" in found and bool(found.keys() & {"traceId", "trace_id"})
+    is_trace = observed and bool(trace.keys() & {"timestamp", "scores"})
+    is_observation = is_row and found.get("type") in TYPES and not found.keys() & {"spanId", "span_id"}
     is_score = "traceId" in found and "value" in found and "dataType" in found
     return {
-        'a "trace" with "observations", or the "type" of an observation beside "id" and "traceId"': is_trace
-        or is_row
+        'a trace with "observations", or the keys "id" and "traceId"': observed or is_row or is_score,
+        'the "timestamp" of a trace, the "type" of an observation, or the "dataType" of a score': is_trace
+        or is_observation
         or is_score,
-        'no attributes of a span at the top ("spanId", "span_id")': "spanId" not in found
-        and "span_id" not in found,
     }
 
 
