@@ -5,8 +5,8 @@
 A case is two turns of a model and one call between them. *recorded* reads the lines, checks them as
 upstream does and puts the decisions through the loop to a verdict. *server* asks a server on the loopback
 (the one of `bench_loop.py`, in a process of its own), 32 cases at a time, and judges what came; *the loop
-alone* is what that takes without cases, tape and judging. *pydantic-evals*, where it is installed,
-evaluates as many cases with a task that asks nobody. Rounds take turns; the median counts. Beside the rate
+alone* is what that takes without cases, tape and judging. *pydantic-evals* and *inspect_ai*, where they are
+installed, run as many cases with their mock models. Rounds take turns; the median counts. Beside the rate
 stands the processor time for a case, which hardly depends on what else the machine is doing.
 """
 
@@ -101,16 +101,69 @@ def loop_alone(lines: list[bytes], url: str) -> None:
 
 
 def pydantic_evals(lines: list[bytes]) -> None:
-    """Evaluate as many cases with a task that asks nobody."""
+    """Evaluate as many cases with its mock model: an agent's two turns and one call between them."""
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
     from pydantic_evals import Case, Dataset
     from pydantic_evals.evaluators import EqualsExpected
 
+    def answer(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        if len(messages) == 1:
+            return ModelResponse(parts=[ToolCallPart("quote", {"asset": "USDT", "amount": 200})])
+        return ModelResponse(parts=[TextPart("6520")])
+
+    agent = Agent(FunctionModel(answer))
+
+    @agent.tool_plain
+    def quote(asset: str, amount: float) -> dict[str, Any]:
+        """Quotes a sum."""
+        return {"thb": 6520}
+
     async def task(asked: str) -> str:
-        return "6520"
+        return (await agent.run(asked)).output
 
     cases = [Case(name=str(at), inputs=str(at), expected_output="6520") for at in range(len(lines))]
     dataset = Dataset(name="bench", cases=cases, evaluators=[EqualsExpected()])
     dataset.evaluate_sync(task, max_concurrency=AT_ONCE, progress=False)
+
+
+def inspect_ai(lines: list[bytes]) -> None:
+    """Evaluate as many samples with its mock model, in the same shape."""
+    import tempfile
+
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.scorer import match
+    from inspect_ai.solver import generate, use_tools
+    from inspect_ai.tool import Tool as InspectTool
+    from inspect_ai.tool import tool
+
+    @tool
+    def quote() -> InspectTool:
+        async def execute(asset: str, amount: float) -> str:
+            """Quote a sum.
+
+            Args:
+                asset: What is sold.
+                amount: How much.
+            """
+            return "6520"
+
+        return execute
+
+    def answers() -> Any:
+        while True:
+            yield ModelOutput.for_tool_call("mockllm/model", "quote", {"asset": "USDT", "amount": 200})
+            yield ModelOutput.from_content("mockllm/model", "6520")
+
+    samples = [Sample(input=str(at), target="6520") for at in range(len(lines))]
+    task = Task(dataset=samples, solver=[use_tools(quote()), generate()], scorer=match())
+    with tempfile.TemporaryDirectory() as folder:
+        model = get_model("mockllm/model", custom_outputs=answers())
+        evaluate(task, model=model, log_dir=folder, display="none", max_samples=AT_ONCE)
 
 
 def main() -> None:
@@ -129,8 +182,10 @@ def main() -> None:
             "server": lambda: on_server(lines, url),
             "the loop alone": lambda: loop_alone(lines, url),
         }
-        if importlib.util.find_spec("pydantic_evals"):
+        if importlib.util.find_spec("pydantic_evals") and importlib.util.find_spec("pydantic_ai"):
             contenders["pydantic-evals"] = lambda: pydantic_evals(lines)
+        if importlib.util.find_spec("inspect_ai"):
+            contenders["inspect_ai"] = lambda: inspect_ai(lines)
         took: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
         for _ in range(asked.rounds):
             for name, work in contenders.items():
