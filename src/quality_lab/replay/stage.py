@@ -18,7 +18,7 @@ from quality_lab.json_text import JsonTextError, parse
 from quality_lab.matching.json_values import ABSENT
 from quality_lab.replay.tape import Grade, Tape
 from quality_lab.toolloop.calling import PendingCall
-from quality_lab.toolloop.contract import Tool, ToolContext, ToolError
+from quality_lab.toolloop.contract import Effect, Tool, ToolContext, ToolError
 from quality_lab.toolloop.loop import LoopHook
 from quality_lab.toolloop.record import ToolOutcome
 
@@ -69,25 +69,27 @@ class Stage(LoopHook):
         """Return *tool* with the tape in place of its code."""
         on_tape = copy.copy(tool)  # the compiled schema is kept, which is what takes time
 
-        def execute(args: dict[str, Any], _context: ToolContext) -> Any:
-            return self._serve(tool, args)
+        name, effect = tool.name, tool.effect
+
+        def execute(_args: dict[str, Any], _context: ToolContext) -> Any:
+            return self._serve(name, effect)
 
         kept = {"schema": tool.schema, "digest": tool.digest}  # made once, on the tool that stays
-        for name, value in {"execute": execute, "inline": True, "timeout_s": None, **kept}.items():
-            object.__setattr__(on_tape, name, value)  # frozen, and nobody has seen this copy yet
+        for key, value in {"execute": execute, "inline": True, "timeout_s": None, **kept}.items():
+            object.__setattr__(on_tape, key, value)  # frozen, and nobody has seen this copy yet
         return on_tape
 
-    def _serve(self, tool: Tool, args: dict[str, Any]) -> Any:
+    def _serve(self, tool: str, effect: Effect) -> Any:
         evidence = self.evidence[_call.get()]
-        served = self.tape.serve(tool.name, evidence.args)
+        served = self.tape.serve(tool, evidence.args)
         if served is None:
             evidence.grade = "unavailable"
-            if tool.effect == "irreversible":  # stated or not: what is not stated may be anything
+            if effect == "irreversible":  # stated or not: what is not stated may be anything
                 evidence.refused = True
-                evidence.note = f"{tool.name} cannot be undone; it was refused and not run"
-                raise ToolError(f"{tool.name} cannot be undone and is not carried out here")
-            evidence.note = f"no recorded result for {tool.name}"
-            raise ToolError(f"the result of {tool.name} is unavailable here")
+                evidence.note = f"{tool} cannot be undone; it was refused and not run"
+                raise ToolError(f"{tool} cannot be undone and is not carried out here")
+            evidence.note = f"no recorded result for {tool}"
+            raise ToolError(f"the result of {tool} is unavailable here")
         evidence.grade, evidence.drift = served.record.grade, served.drift
         evidence.error, evidence.result = served.record.error, served.record.result
         return plain(served.record.result)
