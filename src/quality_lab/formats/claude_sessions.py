@@ -13,7 +13,7 @@ from quality_lab.formats.claude_entries import Entry
 from quality_lab.formats.claude_refusals import kind_of, refusal_in
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.exact import restored
-from quality_lab.formats.exchange import Called, Exchange, Said
+from quality_lab.formats.exchange import Called, Exchange, Said, number
 from quality_lab.formats.json_pieces import Pieces, integer_in, object_in, scalar_in, string_in, word
 from quality_lab.formats.moments import moment_of
 from quality_lab.formats.validation import Refused
@@ -215,7 +215,7 @@ class Sessions:
             call.error_kind = kind_of(result.text)
         more = object_in(entry.beside) if entry.beside[:1] == b"{" else None
         took = scalar_in((more or {}).get("durationMs")) or scalar_in((more or {}).get("totalDurationMs"))
-        call.latency_ms = float(took) if took and took.replace(".", "", 1).isdigit() else None
+        call.latency_ms = number(took)
 
     # -- what is told ---------------------------------------------------------------------------------------
 

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from quality_lab.errors import InputError
+from quality_lab.formats.eval_archives import DamagedArchive, as_list, members_of
 
 PIECE = 1 << 18  # bytes
 _ZSTD_FEED = 1 << 8  # bytes; zstd may make 128 KiB of four bytes, so a bomb is eaten with a small spoon
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_ZIP = b"PK\x03\x04"
 _OTHER_PACKING = {
-    b"PK\x03\x04": "a zip archive",
+    _ZIP: "a zip archive",
     b"BZh": "a bzip2 file",
     b"\xfd7zXZ\x00": "an xz file",
     b"PAR1": "a Parquet file",
@@ -84,6 +86,13 @@ class Stream:
     def _unpacked(self) -> Iterator[bytes]:
         raw = self._raw()
         first = next(raw, b"")
+        members = members_of(self._file) if first.startswith(_ZIP) else None
+        if members is not None:
+            try:
+                yield from as_list(self._file, members)
+            except DamagedArchive as problem:
+                self.problem = str(problem)
+            return
         for mark, name in _OTHER_PACKING.items():
             if first.startswith(mark):
                 raise InputError(f"{self._shown}: wanted JSON text (plain, .gz or .zst), got {name}")
