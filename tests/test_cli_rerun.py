@@ -367,3 +367,41 @@ def test_hostile_text_stays_text(home: Path, server: Any) -> None:
     assert ran.code == 1
     ElementTree.parse(home / "r.xml")
     assert "\x1b" not in (home / "r.md").read_text() + (home / "r.xml").read_text()
+
+
+def test_the_budget_stops_the_run_and_exits_with_4(home: Path, server: Any) -> None:
+    write(home / "cases.jsonl", *(record(at) for at in range(1, 6)))
+
+    ran = run(
+        "regressions", "--rerun", "--file", "cases.jsonl", "--model", "gpt-4o-mini", "--base-url",
+        server.url_for("/v1"), "--budget-usd", "0.000001", "--concurrency", "1", "--json",
+    )  # fmt: skip
+
+    results = ran.document["results"]
+    assert ran.code == 4
+    assert [each["verdict"] for each in results] == ["PASS", "ERROR", "ERROR", "ERROR", "ERROR"]
+    assert results[1]["reason"].startswith("budget_reached: 0.000007 of 0.000001 dollars")
+    assert ran.document["summary"]["spentUsd"] == pytest.approx(22 * 0.15e-6 + 6 * 0.6e-6)
+    assert len(server.bodies) == 2
+
+
+def test_a_budget_for_a_model_without_a_price_or_a_server_that_counts_nothing_cannot_be_kept(
+    home: Path, server: Any
+) -> None:
+    write(home / "cases.jsonl", record(1), record(2))
+
+    def without_usage(body: dict[str, Any]) -> Any:
+        choices = [{"index": 0, "message": quoting("target")(body), "finish_reason": "stop"}]
+        return Response(json.dumps({"choices": choices}), content_type="application/json")
+
+    unknown = rerun(home, server, "--budget-usd", "1")
+    asked = len(server.bodies)
+    server.model = without_usage
+    uncounted = run(
+        "regressions", "--rerun", "--file", "cases.jsonl", "--model", "gpt-4o-mini", "--base-url",
+        server.url_for("/v1"), "--budget-usd", "1", "--concurrency", "1", "--json",
+    )  # fmt: skip
+
+    assert (unknown.code, "no price of it is known" in unknown.err, asked) == (2, True, 0)
+    assert uncounted.code == 4
+    assert uncounted.document["results"][1]["reason"].startswith("usage_unknown")

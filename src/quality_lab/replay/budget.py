@@ -9,7 +9,7 @@ from quality_lab.errors import UsageError
 
 Price = Callable[[int, int], Decimal]  # tokens read and written: dollars
 
-HOW_TO_GET = "pip install genai-prices"
+HOW_TO_GET = "pip install 'quality-lab[prices]'"
 
 
 def price_of(model: str) -> Price:
