@@ -2,8 +2,10 @@
 
     python benchmarks/make_lines.py --calls 1000000 --bad 0.001 DIR
 
-gives DIR/traces.jsonl, DIR/traces-clean.jsonl (the same without the bad lines), DIR/feedback.jsonl and, as the last
-line of standard output, how many bad lines there are. A line of traces has about 885 bytes. The same seed gives the
+gives DIR/traces.jsonl, DIR/traces-clean.jsonl (the same without the bad lines), DIR/feedback.jsonl and, as
+the last
+line of standard output, how many bad lines there are. A line of traces has about 885 bytes. The same seed
+gives the
 same bytes.
 """
 

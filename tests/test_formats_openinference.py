@@ -246,7 +246,8 @@ def test_annotations_in_a_span_are_feedback_with_their_author_s_kind(tmp_path: P
 REAL = {  # file → calls as the index states them, and calls that stand in it
     "strands-evals/claude_live_spans.json": (6, 6),
     "strands-evals/smolagents_live_spans.json": (2, 2),
-    # The index counts spans that run a tool. The file's first answer asks for get_weather (toolu_001) too, but
+    # The index counts spans that run a tool. The file's first answer asks for get_weather (toolu_001) too,
+    # but
     # its span is not here: the model made that call, and that nobody knows its result is worth knowing.
     "strands-evals/openinference_live_spans.json": (1, 2),
 }

@@ -129,7 +129,8 @@ class Lab(Questions, Reporting, Rerunning, Reviewing):
         >>> report.files[0].status
         'unrecognised'
 
-        Raises: UsageError for an unknown format or a map that cannot be, StoreBusy, StoreError, OutputError; a file that cannot be
+        Raises: UsageError for an unknown format or a map that cannot be, StoreBusy, StoreError,
+        OutputError; a file that cannot be
         read is in the report.
         """
         return self.store.load(

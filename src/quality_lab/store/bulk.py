@@ -147,7 +147,8 @@ def known_numbers(connection: duckdb.DuckDBPyConnection, tenant: str, key_space:
             select key from tool_calls where tenant = $tenant and key_space = $key_space
             union all
             select content ->> 'key' from versions
-            where kind = 'tool_calls' and content ->> 'tenant' = $tenant and content ->> 'key_space' = $key_space
+            where kind = 'tool_calls' and content ->> 'tenant' = $tenant and content ->> 'key_space' =
+            $key_space
         )
         select distinct try_cast(key as bigint) as number from keys where number is not null order by number""",
         {"tenant": tenant, "key_space": key_space},

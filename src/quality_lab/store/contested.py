@@ -140,7 +140,8 @@ def _in_table(
     """Return the rows of *table* that are contested, each with its unit if `bulk` laid it down in this load."""
     unit = "null"
     if table == "tool_calls":
-        # a unit of a bulk file that has no status yet went straight into the table, if its row is of this load
+        # a unit of a bulk file that has no status yet went straight into the table, if its row is of this
+        # load
         unit = f"""
             (select min(b.first_unit) + t.line - 1 from bulk_files b
              where b.source_id = t.source_id and t.rowid >= {FIRST_OF_TRANSACTION}
@@ -170,5 +171,6 @@ def _content(row: Mapping[str, object]) -> str:
 
 def _origin_rank(row: Mapping[str, object]) -> tuple[bool, int, int]:
     source_id, line = row["source_id"], row["line"]
-    assert isinstance(source_id, int) and isinstance(line, int)  # columns that are never null
+    assert isinstance(source_id, int)  # columns that are never null
+    assert isinstance(line, int)
     return (not row.get("in_trace", True), source_id, line)

@@ -26,7 +26,8 @@ MACROS = (
     "case when zone = 'UTC' then moment else timezone(zone, timezone('UTC', moment)) end",
 )
 
-# DuckDB refuses a second connection of another kind to the same file in one process: readers share, a writer is alone.
+# DuckDB refuses a second connection of another kind to the same file in one process: readers share, a
+# writer is alone.
 _gates: dict[str, _Gate] = {}
 _gates_lock = threading.Lock()
 
@@ -85,7 +86,6 @@ def _settings(*, spill: Path | None = None) -> dict[str, str | bool | int | floa
     if spill is not None:
         settings |= {
             "storage_compatibility_version": "latest",  # for the compression of long texts
-
             "memory_limit": MEMORY_LIMIT,
             "temp_directory": utf8_path(spill),
             "preserve_insertion_order": "true",
@@ -141,7 +141,8 @@ def _unreadable(database: Path, text: str) -> StoreError:
     if "permission denied" in text.lower() or "read-only file system" in text.lower():
         return StoreError(f"{database} cannot be opened: {first}")
     return StoreError(
-        f"{database} cannot be read as a database ({first}); it is only a cache: `quality-lab load --rebuild` makes it anew"
+        f"{database} cannot be read as a database ({first}); "
+        "it is only a cache: `quality-lab load --rebuild` makes it anew"
     )
 
 

@@ -119,7 +119,8 @@ def _text(value: object) -> tuple[int, str]:
 
 def _origin(version: Row) -> tuple[int, int]:
     source_id, line = version["source_id"], version["line"]
-    assert isinstance(source_id, int) and isinstance(line, int)  # columns of the schema that are never null
+    assert isinstance(source_id, int)  # columns of the schema that are never null
+    assert isinstance(line, int)
     return (source_id, line)
 
 

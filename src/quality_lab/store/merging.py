@@ -2,8 +2,10 @@
 
 Every step is set-based; only rows that came in several versions are looked at one by one (`contested`).
 The result is a function of the set of rows that were ever loaded: their order does not matter. What became of
-each unit (a line, an object) is noted in the temporary table `statuses`; of several notes on one unit those with
-the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2). Calls that
+each unit (a line, an object) is noted in the temporary table `statuses`; of several notes on one unit those
+with
+the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2).
+Calls that
 `bulk` laid down without a merge are counted as loaded and have no note, unless they turn out to be contested:
 then they are noted like the others, and `recounted`.
 """
@@ -92,7 +94,8 @@ def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str,
     listed = ", ".join(f"bool_or({n}) over (partition by {key}) as {n}" if n in flags else n for n in names)
     run(f"""
         create or replace temp table plain as
-        select {listed}, unit, row_number() over (partition by {key} order by {rank}source_id, line, unit) as copy,
+        select {listed}, unit, row_number() over (partition by {key} order by {rank}source_id, line, unit)
+        as copy,
                {key} in (select {key} from known) as met
         from fresh where {key} not in (select {key} from contested)""")
     run(f"insert into {table} select {', '.join(names)} from plain where copy = 1 and not met")
@@ -124,10 +127,12 @@ def _merge_newest(connection: duckdb.DuckDBPyConnection, table: str, key: str) -
     run(f"""
         create or replace temp table ranked as
         select *, row_number() over (
-                      partition by {key} order by updated_at desc nulls last, md5(record) desc, source_id, line, unit) as place,
+                      partition by {key} order by updated_at desc nulls last, md5(record) desc, source_id,
+                      line, unit) as place,
                count(*) filter (where unit is null) over (partition by {key}) > 0 as met,
                max(record) filter (where unit is null) over (partition by {key}) as old_record
-        from (select {names}, null::bigint as unit from {table} where {key} in (select {key} from staged_{table})
+        from (select {names}, null::bigint as unit from {table} where {key} in (select {key} from
+        staged_{table})
               union all select {names}, unit from staged_{table})""")
     run("""
         insert into statuses
@@ -142,8 +147,10 @@ def _stage_conversations_of_calls(connection: duckdb.DuckDBPyConnection) -> None
     """A format that knows no conversations still names them in its calls."""
     connection.execute("""
         insert into staged_conversations
-        select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model), min(style),
-               min(created_at), max(created_at), null, (min((source_id, line)))[1], (min((source_id, line)))[2], min(unit)
+        select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model),
+        min(style),
+               min(created_at), max(created_at), null, (min((source_id, line)))[1], (min((source_id,
+               line)))[2], min(unit)
         from staged_tool_calls
         where not in_case
         group by conversation_uid""")
@@ -154,7 +161,8 @@ def stage_conversations_of(connection: duckdb.DuckDBPyConnection, source_id: int
     connection.execute(
         """
         insert into staged_conversations
-        select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model), min(style),
+        select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model),
+        min(style),
                min(created_at), max(created_at), null, $source_id, min(line), null
         from tool_calls
         where source_id = $source_id and not in_case
@@ -168,7 +176,8 @@ def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:
     names = ", ".join(columns_of(connection, "conversations"))
     run("""
         insert into statuses
-        select unit, 2, case when row_number() over (partition by conversation_uid order by source_id, line, unit) = 1
+        select unit, 2, case when row_number() over (partition by conversation_uid order by source_id, line,
+        unit) = 1
                                   and conversation_uid not in (select conversation_uid from conversations)
                              then 'loaded' else 'unchanged' end
         from staged_conversations
@@ -205,12 +214,17 @@ def _merge_messages(connection: duckdb.DuckDBPyConnection) -> None:
                       order by {known} desc, coalesce(length(text), 0) + coalesce(length(content), 0) desc,
                                content_hash desc, source_id, line, unit nulls first) as place,
                row_number() over (
-                      partition by conversation_uid, position, content_hash order by unit nulls first) as copy,
-               row_number() over (partition by conversation_uid, position order by unit nulls first) as arrival
-        from (select {names}, unit, md5(concat_ws(chr(31), {", ".join(f"coalesce({n}::varchar, chr(30))" for n in content)}))
+                      partition by conversation_uid, position, content_hash order by unit nulls first) as
+                      copy,
+               row_number() over (partition by conversation_uid, position order by unit nulls first) as
+               arrival
+        from (select {names}, unit, md5(concat_ws(chr(31), {
+        ", ".join(f"coalesce({n}::varchar, chr(30))" for n in content)
+    }))
                      as content_hash
               from (select {names}, null::bigint as unit from messages
-                    where (conversation_uid, position) in (select (conversation_uid, position) from staged_messages)
+                    where (conversation_uid, position) in (select (conversation_uid, position) from
+                    staged_messages)
                     union all select {names}, unit from staged_messages))""")
     run("""
         insert into statuses
@@ -234,8 +248,10 @@ def _merge_definitions(connection: duckdb.DuckDBPyConnection) -> None:
     run(f"""
         create or replace temp table folded as
         select digest, min(name) as name, min(description) as description, min(parameters) as parameters,
-               min(effect) as effect, min(server) as server, min(first_at) as first_at, max(last_at) as last_at
-        from (select {names} from tool_definitions where digest in (select digest from staged_tool_definitions)
+               min(effect) as effect, min(server) as server, min(first_at) as first_at, max(last_at) as
+               last_at
+        from (select {names} from tool_definitions where digest in (select digest from
+        staged_tool_definitions)
               union all select {names} from staged_tool_definitions)
         group by digest""")
     run("delete from tool_definitions where digest in (select digest from folded)")

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from quality_lab.errors import InputError, OutputError
 
-
 _AT_ONCE = 1 << 18  # bytes
 
 
@@ -63,7 +62,7 @@ def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Fou
             yield from _walk(path)
         elif path.exists() or path.is_symlink():
             yield Found(given=text, path=path, named=True, problem=_unfit(path))
-        elif matches := sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []:
+        elif matches := _matches(text):
             for match in matches:
                 if Path(match).is_dir():
                     yield from _walk(Path(match))
@@ -73,10 +72,17 @@ def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Fou
             yield Found(given=text, path=path, named=True, problem="no such file or folder")
 
 
+def _matches(pattern: str) -> list[str]:
+    """Return what a *pattern* matches as it was written: absolute, or relative to the current folder."""
+    if not glob.has_magic(pattern):
+        return []
+    return sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207  # Path.glob takes no absolute pattern
+
+
 def _walk(folder: Path) -> Iterator[Found]:
     seen: set[tuple[int, int]] = set()  # a symlink loop leads to a folder that was met before
     for root, folders, names in os.walk(folder, followlinks=True):
-        here = os.stat(root)
+        here = Path(root).stat()
         if (here.st_dev, here.st_ino) in seen:
             folders.clear()
             continue

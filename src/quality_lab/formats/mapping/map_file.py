@@ -39,7 +39,8 @@ def read_map(text: str, *, file: str) -> Map:
 
     Raises: InputError (no TOML), UsageError (a key or a value that cannot be).
 
-    >>> read_map('name = "desk"\\n[call]\\ntool = "fn"', file="map.toml").records[0].calls[0].tool.paths[0].text
+    >>> read_map('name = "desk"\\n[call]\\ntool = "fn"',
+    file="map.toml").records[0].calls[0].tool.paths[0].text
     'fn'
     """
     top = toml_table(text, file=file)
@@ -75,12 +76,14 @@ def _file(table: TomlTable | None) -> tuple[FileRule, ZoneInfo | None]:
     if encoding is not None and not _is_encoding(encoding):
         raise table.wrong("encoding", "the name of a text encoding such as utf-8 or cp1252", encoding)
     zone = zone_in(table)
+    records = FieldReader(zone).each(table, "records")
     table.done()
     rule = FileRule(
         kind=cast('Literal["json", "csv"] | None', kind),
         delimiter=delimiter,
         encoding=encoding,
         by_time=order == "time",
+        records=records,
     )
     return rule, zone
 
