@@ -198,6 +198,49 @@ def test_an_observation_that_tells_neither_gets_arguments_and_result_from_the_me
     assert [one.role for one in found.messages] == ["user", "assistant", "tool", "assistant"]
 
 
+def test_calls_in_a_column_of_their_own_count_where_the_output_tells_none(tmp_path: Path) -> None:
+    column = {
+        "toolCalls": ['{"id":"a","arguments":"{\\"id\\":7}","type":"tool_use"}'],
+        "toolCallNames": ["look"],
+    }
+    silent = {**GENERATION, "output": "I look.", **column}
+
+    for output in (silent, {**GENERATION, **column}):
+        (call,) = told(tmp_path, trace(output, TOOL)).calls
+        assert (call.key, call.call_id, call.message_position) == ("t-1:o-2", "a", 1)
+
+
+def test_responses_api_items_are_messages_calls_and_results(tmp_path: Path) -> None:
+    asked = {"type": "function_call", "call_id": "a", "name": "look", "arguments": '{"id": 7}'}
+    answer = {"type": "function_call_output", "call_id": "a", "output": "home"}
+    spoken = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "At home."}],
+    }
+    first = {"instructions": "Be brief.", "object": "response", "output": [asked]}
+    last = {"instructions": "Be brief.", "object": "response", "output": [spoken]}
+    question = {"role": "user", "content": "Where?"}
+
+    found = told(
+        tmp_path,
+        trace(
+            observation(1, "GENERATION", input=[question], output=first),
+            TOOL,
+            observation(3, "GENERATION", input=[question, asked, answer], output=last),
+        ),
+    )
+
+    (call,) = found.calls
+    assert (call.key, call.call_id, call.cycle) == ("t-1:o-2", "a", 0)
+    assert [(one.role, one.text) for one in found.messages] == [
+        ("user", "Where?"),
+        ("assistant", None),
+        ("tool", "home"),
+        ("assistant", "At home."),
+    ]
+
+
 def test_the_trace_s_own_list_of_observations_is_not_read_a_second_time(tmp_path: Path) -> None:
     twice = trace(GENERATION, TOOL, observations=[{"id": "o-2", "traceId": "t-1", "type": "TOOL"}])
 

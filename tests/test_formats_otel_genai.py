@@ -508,6 +508,51 @@ def test_what_an_agent_below_a_tool_calls_is_the_call_of_a_sub_agent(tmp_path: P
     assert found.notes.missing == {"message of a sub-agent, told apart from its calls": 2}
 
 
+def test_two_hand_offs_at_once_are_two_hand_offs_though_one_is_ignored(tmp_path: Path) -> None:
+    both = asks(("a", "transfer_to_math", {}), ("b", "transfer_to_research", {}))
+    ignored = answers("b", "Multiple handoffs detected, ignoring this one.")
+
+    found = told(
+        tmp_path,
+        chat(1, [USER], [both]),
+        span(2, "agent_handoff", gen_ai__operation__name="agent_handoff", gen_ai__handoff__to_agent="math"),
+        chat(3, [USER, both, ignored, answers("a", "{}")], [says("assistant", "42")]),
+    )
+
+    assert found.calls == []
+    assert found.notes.not_understood == {"hand-off, which is no call of a tool": 3}
+
+
+def test_a_collector_s_event_bodies_tell_answers_and_results(tmp_path: Path) -> None:
+    def cut(number: int, asked: str, answer: Any) -> dict[str, Any]:
+        messages = {"input": asked, "output": json.dumps(answer)}
+        body = {side: {"messages": [{"content": text, "role": "user"}]} for side, text in messages.items()}
+        return {**span(number, "langchain"), "span_events": [{"event_name": "langchain", "body": body}]}
+
+    wanted = {
+        "text": "Let me see.",
+        "message": {"tool_calls": [{"name": "look", "args": {"id": 7}, "id": "a"}]},
+    }
+    result = {"name": "look", "type": "tool", "content": "there", "tool_call_id": "a", "status": "success"}
+
+    found = told(
+        tmp_path,
+        cut(1, "Where?", {"generations": [[wanted]]}),
+        cut(2, "{'id': 7}", result),
+        cut(3, "Where?", {"generations": [[{"text": "There."}]]}),
+        cut(4, "Where?", {"messages": [{"content": "There.", "type": "ai"}]}),
+    )
+
+    (call,) = found.calls
+    assert (call.key[-1], call.tool_name, call.call_id, call.arguments) == ("2", "look", "a", '{"id": 7}')
+    assert json.loads(json.loads(call.result or "")) == result
+    assert [(one.role, one.text) for one in found.messages] == [
+        ("user", "Where?"),
+        ("assistant", "Let me see."),
+        ("assistant", "There."),
+    ]
+
+
 def test_hand_offs_are_no_calls_but_are_counted_and_a_tool_of_a_like_name_is_one(tmp_path: Path) -> None:
     found = told(
         tmp_path,

@@ -1,4 +1,4 @@
-"""Public files of many tools: spans are told from all else, and what is of no format hears what was missing."""
+"""Public files of many tools: spans are told from all else; what is of no format hears what was missing."""
 
 from __future__ import annotations
 

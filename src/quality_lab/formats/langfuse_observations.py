@@ -71,6 +71,9 @@ def _attributes(one: Pieces) -> Pieces:
         tools = _tools(value) if name == "toolDefinitions" else list_in(value)
         if tools and "gen_ai.tool.definitions" not in attributes:
             attributes["gen_ai.tool.definitions"] = b"[" + b",".join(tools) + b"]"
+    calls = _calls(one)
+    if calls:
+        attributes["langfuse.observation.calls"] = b"[" + b",".join(calls) + b"]"
     model = first(one, "model", "modelId")
     if model is not None:
         attributes["gen_ai.response.model"] = model
@@ -85,6 +88,16 @@ def _attributes(one: Pieces) -> Pieces:
     if cost is not None:
         attributes["gen_ai.usage.cost"] = cost
     return attributes
+
+
+def _calls(one: Pieces) -> list[bytes]:
+    """Return the calls in the column of their own, each with its name, which lies in another."""
+    found: list[bytes] = []
+    names = list_in(one.get("toolCallNames")) or []
+    for name, raw in zip(names, list_in(one.get("toolCalls")) or (), strict=False):
+        fields = {"name": name, **(object_in(raw) or {})}
+        found.append(b"{" + b",".join(quoted(key) + b":" + text for key, text in fields.items()) + b"}")
+    return found
 
 
 def _legacy_usage(one: Pieces) -> Pieces:

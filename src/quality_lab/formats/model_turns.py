@@ -94,6 +94,11 @@ def model_turn(span: Span) -> ModelTurn:
         told = [*messages_in(b'{"role":"system","content":' + _content(instructions) + b"}"), *told]
     finish = list_in(attributes.get("gen_ai.response.finish_reasons")) or [b"null"]
     reason = string_in(finish[0]) or word(attributes, "ai.response.finishReason")
+    if not any(one.asked for one in said) and "langfuse.observation.calls" in attributes:
+        asked = messages_in(
+            b'{"role":"assistant","tool_calls":' + attributes["langfuse.observation.calls"] + b"}"
+        )
+        said = [one for one in said if one.role != "text"] + asked
     said = _one_text(said)
     if said and said[-1].finish_reason is None:
         said[-1] = replace(said[-1], finish_reason=reason)

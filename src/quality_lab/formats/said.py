@@ -129,8 +129,9 @@ def _of_choice(members: Pieces, role: str | None, depth: int) -> Iterator[Said]:
     found = messages_in(inner, role=role or "assistant", depth=depth + 1)
     if not found and string_in(inner):
         found = [Said(role or "assistant", string_in(inner))]
+    beside = string_in(members.get("text"))  # LangChain writes the words of a generation beside its message
     for message in found:
-        yield replace(message, finish_reason=message.finish_reason or finish)
+        yield replace(message, text=message.text or beside, finish_reason=message.finish_reason or finish)
 
 
 def _of_wrapper(members: Pieces, role: str | None, depth: int) -> Iterator[Said]:
@@ -151,7 +152,7 @@ def _of_wrapper(members: Pieces, role: str | None, depth: int) -> Iterator[Said]
         if not found and plain and name in ("input", "prompt"):
             found = [Said("user", plain)]
         if found:
-            said = None if system is None else _plain(system)
+            said = None if system is None or role is not None else _plain(system)
             if said and found[0].role != "system":
                 yield Said("system", said)
             yield from found
@@ -159,7 +160,7 @@ def _of_wrapper(members: Pieces, role: str | None, depth: int) -> Iterator[Said]
     if (
         "tool_calls" in members
         or "toolCalls" in members
-        or ("text" in members and "finish_reason" in members)
+        or ("text" in members and (role is not None or "finish_reason" in members))
     ):
         yield _message(members, role or "assistant")
 

@@ -22,6 +22,7 @@ from quality_lab.formats.tool_facts import ToolFacts, tool_facts, wrapped_tool
 from quality_lab.records import ReadNotes
 
 _STEP = re.compile(r"(tool\..+)\.(start|success|finish|error|retry)")
+_IGNORED = b"Multiple handoffs detected"  # what the Agents SDK answers to a second one at once
 _OWN_INPUT = ("input.value", "langfuse.observation.input", "input")
 
 
@@ -161,7 +162,10 @@ class Ledger:
         *others* are spans that may turn out to run a tool that was asked for; *handed_to* are the names,
         folded, of agents that work was handed to: `transfer_to_<agent>` is such a hand-off and no call.
         """
-        open_calls = [call for call in self._asked if not self._is_handoff(call, handed_to)]
+        handoffs = {id(call) for call in self._asked if _is_handoff(call, handed_to)}
+        if handoffs:
+            self.notes.count(self.notes.not_understood, "hand-off, which is no call of a tool", len(handoffs))
+        open_calls = [call for call in self._asked if id(call) not in handoffs]
         married: set[int] = set()
         for call, run in pairs(open_calls, self.calls):
             self._marry(call, run)
@@ -169,13 +173,6 @@ class Ledger:
         left = [call for call in open_calls if id(call) not in married]
         self._adopt(left, others)
         return sorted((*self.calls, *left), key=lambda call: call.age)
-
-    def _is_handoff(self, call: Call, handed_to: set[str]) -> bool:
-        target = folded(call.name).removeprefix("transferto")
-        if target != folded(call.name) and (target in handed_to or target == "agent" and handed_to):
-            self.notes.count(self.notes.not_understood, "hand-off, which is no call of a tool")
-            return True
-        return False
 
     def _marry(self, call: Call, run: Call) -> None:
         run.asked, run.told_in, run.thread = call.asked, call.told_in, call.thread
@@ -209,3 +206,13 @@ def _target(node: Node) -> str:
 
 def _arguments(asked: Asked) -> str:
     return alike(asked.arguments).decode("utf-8", "replace")
+
+
+def _is_handoff(call: Call, handed_to: set[str]) -> bool:
+    """Say whether a call handed the work to another agent, or tried to beside one that did."""
+    name = folded(call.name)
+    target = name.removeprefix("transferto")
+    if target == name:
+        return False
+    ignored = call.answer is not None and _IGNORED in (call.answer.result or b"")
+    return target in handed_to or ignored or (target == "agent" and bool(handed_to))

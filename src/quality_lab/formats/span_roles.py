@@ -22,13 +22,14 @@ _OPERATIONS: dict[str, Role] = {
     "embeddings": "other", "retrieval": "other", "rerank": "other", "plan": "other", "message": "llm",
     "load_skill": "other", "search_memory": "other", "update_memory": "other", "delete_memory": "other",
     "create_memory": "other", "upsert_memory": "other", "create_memory_store": "other", "handoff": "handoff",
-    "delete_memory_store": "other", "generate_text": "llm",
+    "delete_memory_store": "other", "generate_text": "llm", "agent_handoff": "handoff",
 }  # fmt: skip
 _KINDS: dict[str, Role] = {
     "TOOL": "tool", "LLM": "llm", "AGENT": "agent", "CHAIN": "other", "RETRIEVER": "other",
     "EMBEDDING": "other", "RERANKER": "other", "GUARDRAIL": "other", "EVALUATOR": "other", "PROMPT": "other",
     "UNKNOWN": "other", "TASK": "other", "WORKFLOW": "other", "HANDOFF": "handoff", "GENERATION": "llm",
 }  # fmt: skip
+_SAYING_NOTHING = ("unknown", "chain", "tool", "llm")  # what LangSmith and Traceloop write beside a kind
 _WIRE_KINDS = frozenset(["INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER", "UNSPECIFIED"])
 _HANDOFF = re.compile(r"hand-?off(?:$|[ :_.])", re.IGNORECASE)
 _TOOL_NAMES = ("execute_tool ", "running tool: ", "running tool", "tools/call ")
@@ -73,7 +74,8 @@ def _stated(span: Span, notes: ReadNotes) -> Role | None:
         role = _OPERATIONS.get(operation)
         if role is not None:
             return role
-        tally(notes, notes.not_understood, f"gen_ai.operation.name {operation}")
+        if operation not in _SAYING_NOTHING:
+            tally(notes, notes.not_understood, f"gen_ai.operation.name {operation}")
     kind = (
         word(attributes, "openinference.span.kind", "traceloop.span.kind", "langsmith.span.kind") or span.kind
     )

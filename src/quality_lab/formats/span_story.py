@@ -14,6 +14,7 @@ import msgspec
 
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.definitions import Definitions
+from quality_lab.formats.json_pieces import word
 from quality_lab.formats.making import quick
 from quality_lab.formats.model_turns import ModelTurn, model_turn, tools_of
 from quality_lab.formats.span_calls import Ledger
@@ -242,8 +243,11 @@ def _handed_to(nodes: list[Node], handoffs: list[Node]) -> set[str]:
     """Return the names, folded, of the agents that hand-offs lead to."""
     names: set[str] = set()
     for node in handoffs:
+        stated = word(node.span.attributes, "gen_ai.handoff.to_agent", "output.value")
+        if stated is not None:
+            names.add(folded(stated))
         name = node.span.name
-        target = next((name[len(word) :] for word in _HANDED_TO if name.casefold().startswith(word)), name)
+        target = next((name[len(start) :] for start in _HANDED_TO if name.casefold().startswith(start)), name)
         names.add(folded(target))
     return names
 

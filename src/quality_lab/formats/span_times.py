@@ -10,6 +10,12 @@ from quality_lab.formats.moments import iso_moment
 from quality_lab.formats.validation import Refused
 
 _NANOSECONDS = ((10**11, 10**9), (10**14, 10**6), (10**17, 10**3))  # numbers below this have so many
+_LENGTHS = {  # the field of a span's length → nanoseconds of its unit
+    "duration": 1_000,  # Jaeger and the console of JavaScript
+    "durationNano": 1,
+    "duration_ms": 1_000_000,
+    "latency_ms": 1_000_000,
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -25,8 +31,8 @@ def times_in(one: Pieces, path: str) -> tuple[int | None, int | None]:
     started = nanoseconds_in(begun, f"{where}start_time")
     ended = nanoseconds_in(done, f"{where}end_time")
     if ended is None and started is not None:
-        for name, factor in (("duration", 1_000), ("duration_ms", 1_000_000), ("latency_ms", 1_000_000)):
-            length = scalar_in(one.get(name))  # Jaeger and the console of JavaScript count microseconds
+        for name, factor in _LENGTHS.items():
+            length = scalar_in(one.get(name))
             if length is not None:
                 return started, started + int(_number(length, f"{where}{name}") * factor)
     return started, ended

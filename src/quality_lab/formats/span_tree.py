@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from quality_lab.formats.json_pieces import word
+from quality_lab.formats.span_bodies import with_bodies
 from quality_lab.formats.span_roles import Role, role_of
 from quality_lab.formats.spans import Span
 from quality_lab.records import ReadNotes
@@ -89,7 +90,7 @@ def _unique(spans: Iterable[Span], notes: ReadNotes) -> dict[tuple[str, str], Sp
         known = unique.setdefault((log.trace_id, log.span_id), log)
         if known is not log:
             known.events.extend(log.events)
-    return unique
+    return {ids: with_bodies(span) if span.events else span for ids, span in unique.items()}
 
 
 def _join(span: Span, other: Span) -> None:

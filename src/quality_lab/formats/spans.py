@@ -41,7 +41,7 @@ _OTHER_FIELDS = """
     start_time startTime startTimeUnixNano start_time_unix_nano timestamp end_time endTime endTimeUnixNano
     end_time_unix_nano duration duration_ms latency_ms status status_code status_message statusCode
     statusMessage traceState trace_state processID warnings annotations span_annotations ended
-    droppedAttributesCount droppedEventsCount droppedLinksCount parentSpanContext parent
+    durationNano duration_nano droppedAttributesCount droppedEventsCount droppedLinksCount parentSpanContext parent
 """
 _KNOWN = frozenset((*TRACE_IDS, *SPAN_IDS, *_PARENT_IDS, *_NAMES, *_OTHER_FIELDS.split()))
 
