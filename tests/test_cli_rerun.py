@@ -405,3 +405,13 @@ def test_a_budget_for_a_model_without_a_price_or_a_server_that_counts_nothing_ca
     assert (unknown.code, "no price of it is known" in unknown.err, asked) == (2, True, 0)
     assert uncounted.code == 4
     assert uncounted.document["results"][1]["reason"].startswith("usage_unknown")
+
+
+def test_help_is_help_and_no_case_is_said_to_be_none(home: Path) -> None:
+    helped, empty = run("regressions", "--rerun", "--help"), run("regressions", "--rerun")
+
+    assert (helped.code, "--budget-usd" in helped.out) == (0, True)
+    assert (empty.code, "no_data: there is no case to run among the active red ones" in empty.err) == (
+        1,
+        True,
+    )

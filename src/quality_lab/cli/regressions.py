@@ -90,7 +90,10 @@ def regressions(arguments: Sequence[str]) -> int:
     from quality_lab.regressions.rerun_arguments import asks_for_rerun
 
     try:
-        if asks_for_rerun(arguments) and not {"-h", "--help"}.intersection(arguments):
+        if asks_for_rerun(arguments):
+            if {"-h", "--help"}.intersection(arguments):
+                _write(sys.stdout, _help())
+                return 0
             from quality_lab.cli.rerun import rerun
 
             home = click.get_current_context().find_root().params.get("home")
