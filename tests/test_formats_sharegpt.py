@@ -90,8 +90,11 @@ def test_rows_that_say_the_same_stay_two_and_a_call_that_is_no_json_is_kept_as_t
 
 @pytest.mark.parametrize(
     ("broken", "path"),
-    [({"conversations": {}}, "conversations"), (row(7), "conversations[0]"),
-     (row({"value": "x"}), "conversations[0].from"), (row(says("ghost", "boo")), "conversations[0].from"), (row(HI, tools="[{"), "tools")],
+    [
+        ({"conversations": {}}, "conversations"), (row(7), "conversations[0]"),
+        (row({"value": "x"}), "conversations[0].from"), (row(says("ghost", "boo")), "conversations[0].from"),
+        (row(HI, tools="[{"), "tools"),
+    ],
 )  # fmt: skip
 def test_what_is_wrong_is_a_reject_with_its_path(tmp_path: Path, broken: dict[str, Any], path: str) -> None:
     assert [(at, where) for at, where, _ in read(written(tmp_path, [row(HI), broken])).broken] == [(2, path)]
