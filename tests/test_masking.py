@@ -101,6 +101,15 @@ def test_what_only_looks_alike_stays(masker: Masker, text: str) -> None:
         ('api_key: "k3y-abcdef"', r'api_key: "\[secret-.{10}\]"'),
         ("https://joe:pa55@example.com/x", r"https://\[secret-.{10}\]@example.com/x"),
         ("-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- z", r"\[secret-.{10}\] z"),
+        ('{"password": "hunter 2", "x": 1', r'\{"password": "\[secret-.{10}\]", "x": 1'),
+        (
+            "&quot;cvv&quot;: 123, &quot;n&quot;: 5",
+            r"&quot;cvv&quot;: &quot;\[secret-.{10}\]&quot;, &quot;n&quot;: 5",
+        ),
+        (
+            r'"{\"api_key\":\"abc\",\"n\":\"b\"}"',
+            r'"\{\\"api_key\\":\\"\[secret-.{10}\]\\",\\"n\\":\\"b\\"\}"',
+        ),
         ("IBAN DE89 3704 0044 0532 0130 00 AND MORE", r"IBAN \[iban-.{10}\] AND MORE"),
     ],
 )

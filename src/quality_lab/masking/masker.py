@@ -21,7 +21,7 @@ from quality_lab import json_text
 from quality_lab.masking.shapes import SHAPES, STAND_IN, Shape
 
 SECRET_NAMES = frozenset(
-    [
+    (
         "password",
         "passwd",
         "pwd",
@@ -51,7 +51,7 @@ SECRET_NAMES = frozenset(
         "xapikey",
         "cookie",
         "setcookie",
-    ]
+    )
 )  # names of members whose whole value is secret, in lower case and without "_" and "-"
 _KEY_BYTES = 32
 _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")  # no digits: a stand-in is no shape itself
@@ -76,10 +76,18 @@ class Masker:
         """Keep where the key lies; in JSON the values of members with *secret_names* are masked whole."""
         self._path = home / "data" / ".mask-key"
         self._names = frozenset(map(_folded, secret_names))
+        spelt = "|".join("[_-]?".join(map(re.escape, name)) for name in sorted(self._names)) or "(?!)"
+        self._member = re.compile(
+            rf"""((?:\\*"|&quot;|&\#34;))(?i:{spelt})\1\s{{0,20}}:\s{{0,20}}"""
+            r"""(?:\1(?P<text>(?:(?!\1)[^<\n])++)|(?P<number>-?[0-9][0-9.eE+-]*+))"""
+        )
 
     def text(self, words: str) -> str:
-        """Return *words* with a stand-in for each known shape; all other characters stay what they are."""
-        return self._masked(words, exactly=False)
+        """Return *words* with a stand-in for each known shape; all other characters stay what they are.
+
+        A member with a secret name is masked whole even where its JSON is cut, or escaped for HTML.
+        """
+        return self._masked(self._member.sub(self._member_masked, words), exactly=False)
 
     def json_text(self, words: str) -> str:
         """Return JSON text whose strings are masked; it parses as before, and every other value is what it was.
@@ -108,6 +116,13 @@ class Masker:
             if shape.hint is None or shape.hint.search(words):
                 words = shape.pattern.sub(self._replacing(shape, exactly=exactly), words)
         return words
+
+    def _member_masked(self, found: re.Match[str]) -> str:
+        kind = "text" if found["text"] is not None else "number"
+        start, end = (place - found.start() for place in found.span(kind))
+        shown = self.stand_in("secret", found[kind])
+        quoted = shown if kind == "text" else f"{found[1]}{shown}{found[1]}"
+        return f"{found[0][:start]}{quoted}{found[0][end:]}"
 
     def _replacing(self, shape: Shape, *, exactly: bool) -> Callable[[re.Match[str]], str]:
         def replace(found: re.Match[str]) -> str:
