@@ -59,6 +59,9 @@ def report() -> None:
     "--name", "run_name", metavar="NAME", help="The folder is <date>-NAME.  [default: the report's]"
 )
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to judge.")
+@click.option(
+    "--unmasked", is_flag=True, help="Show secrets, payment data and addresses as they are, not as stand-ins."
+)
 @with_filters
 @with_json
 @with_lab
@@ -70,6 +73,7 @@ def run(
     out: str | None,
     run_name: str | None,
     allow_empty: bool,
+    unmasked: bool,
     as_json: bool,
 ) -> None:
     """Run a report and print the folder written.
@@ -78,7 +82,13 @@ def run(
     or the window is empty; the folder is written all the same and says so.
     """
     made = lab.report(
-        name, parameters=_parameters(given), out=out, run_name=run_name, allow_empty=allow_empty, **filters
+        name,
+        parameters=_parameters(given),
+        out=out,
+        run_name=run_name,
+        allow_empty=allow_empty,
+        mask=not unmasked,
+        **filters,
     )
     if as_json:
         print_json({"folder": str(made.folder), "html": str(made.html), "summary": made.summary})

@@ -53,13 +53,15 @@ class Reporting:
         out: Path | str | None = None,
         run_name: str | None = None,
         allow_empty: bool = False,
+        mask: bool = True,
         **filters: Unpack[FilterWords],
     ) -> ReportRun:
         """Return the run of report *name*: its folder, its page, and what was wrong where it is not `ok`.
 
         *parameters* are the template's own; the common filters go to those templates that declare them. It is
         written to `<out>/<date>-<run_name>/`, by default below the home's `reports/`:
-        `lab.report("quality", since="7d").html` is the path of a page to show.
+        `lab.report("quality", since="7d").html` is the path of a page to show. Secrets and payment data are
+        shown as stand-ins unless *mask* is False.
 
         >>> import quality_lab as ql
         >>> ql.open_demo().report("horoscope")
@@ -78,6 +80,7 @@ class Reporting:
             out=None if out is None else Path(out),
             run_name=run_name,
             allow_empty=allow_empty,
+            mask=mask,
         )
 
     def report_parameters(self, name: str) -> Answer[ReportParameter]:

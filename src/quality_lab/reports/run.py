@@ -18,9 +18,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from quality_lab.answers.columns import plain
 from quality_lab.errors import NoData, NotFine, UsageError
+from quality_lab.masking import Masker
 from quality_lab.reports.export_html import export_html
 from quality_lab.reports.kernel import early_kernel
 from quality_lab.reports.light_imports import no_iri_grammar
+from quality_lab.reports.masked import masked_notebook
 from quality_lab.reports.notes import Note, collect
 from quality_lab.reports.shelf import moment, new_folder, put_on_shelf, write_index
 from quality_lab.reports.summary import summary_md
@@ -78,6 +80,7 @@ def run(
     out: Path | None = None,
     run_name: str | None = None,
     allow_empty: bool = False,
+    mask: bool = True,
     now: datetime | None = None,
 ) -> ReportRun:
     """Return the run of report *name* on the lab at *home*, written to `<out>/<date>-<run_name>/`.
@@ -86,6 +89,8 @@ def run(
     ones: the filters of every question, since, until, tz and as_of, left out where they are None or empty.
     *out* is `<home>/reports` unless given, *run_name* the report's name. A report that failed, or found
     nothing in its window (unless *allow_empty*), is written too and says so in `problem`.
+
+    With *mask*, secrets and payment data stand as stand-ins in all four files.
 
     Raises: UsageError for an unknown report, parameter or value; OutputError.
     """
@@ -102,6 +107,8 @@ def run(
         values = typed_values(name, declared, asked)
         _filters_of(values)  # a date, a zone or a label that does not exist is refused before anything runs
         notebook, problem = _execute(template, values, folder, kernel=kernel)
+        if mask:
+            notebook = masked_notebook(notebook, Masker(home))
         note = collect(notebook)
         figures = (
             note.figures
