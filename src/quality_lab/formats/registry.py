@@ -10,16 +10,20 @@ from functools import cache
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from quality_lab import json_text
 from quality_lab.errors import UnrecognisedFormat, UsageError
 from quality_lab.formats.contract import Format, Reading, ReadOptions, Sample, Unit
+from quality_lab.formats.mapped import MappedFormat
 from quality_lab.formats.streams import Stream
 from quality_lab.formats.units import HEAD, RawUnit, layout_of, raw_units
 from quality_lab.records import ReadNotes
+
+if TYPE_CHECKING:
+    from quality_lab.formats.columns import Batch
 
 # Modules of this folder; the order settles a tie.
 FORMATS = (
@@ -33,11 +37,23 @@ FORMATS = (
     "journal",
     "own_export",
     "tau_bench",
+    "tau2_bench",
+    "livemcpbench",
+    "anthropic_messages",
+    "managed_agents",
+    "claude_code",
+    "sharegpt",
     "openai_chat",
+    "openai_responses",
+    "openai_agents",
+    "google_adk",
+    "inspect_ai",
     "openinference",
     "otel_genai",
     "phoenix_annotations",
     "langfuse",
+    "tool_lists",
+    "mapped",
 )
 _OBJECTS_LOOKED_AT = 50
 _UNITS_LOOKED_AT = 500
@@ -95,7 +111,24 @@ def read(
     """
     reading = Reading(options=options, notes=notes, display_path=display_path)
     with Stream(path, shown=display_path) as stream:
-        yield from known.read(raw_units(stream, notes), reading)
+        if isinstance(known, MappedFormat):
+            yield from known.read_stream(stream, reading)
+        else:
+            yield from known.read(raw_units(stream, notes), reading)
+
+
+def read_in_bulk(
+    path: Path, known: Format, *, options: ReadOptions, notes: ReadNotes, display_path: str
+) -> Iterator[Unit | Batch]:
+    """Yield what `read` yields, but lines that can be taken many at once in batches; for a format with `bulk`.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    assert known.bulk is not None
+    reading = Reading(options=options, notes=notes, display_path=display_path)
+    with Stream(path, shown=display_path) as stream:
+        yield from known.bulk().read(stream, known, reading)
 
 
 def _sample(path: Path) -> Sample:
@@ -111,10 +144,19 @@ def _objects(raws: Iterator[RawUnit]) -> Iterator[Mapping[str, Any]]:
     size = 0
     for raw in raws:
         size += len(raw.text)
-        if raw.problem is None and isinstance(found := _value(raw.text), dict):
-            yield found
+        if raw.problem is None:
+            yield from _within(_value(raw.text), deeper=2)
         if size > _BYTES_LOOKED_AT:
             return
+
+
+def _within(value: Any, *, deeper: int) -> Iterator[Mapping[str, Any]]:
+    """Yield the object that a line is, or those of the list that it is."""
+    if isinstance(value, dict):
+        yield value
+    elif isinstance(value, list) and deeper:
+        for one in value:
+            yield from _within(one, deeper=deeper - 1)
 
 
 def _value(text: bytes) -> Any:
