@@ -108,7 +108,9 @@ def run(
         _filters_of(values)  # a date, a zone or a label that does not exist is refused before anything runs
         notebook, problem = _execute(template, values, folder, kernel=kernel)
         if mask:
-            notebook = masked_notebook(notebook, Masker(home))
+            masker = Masker(home)
+            notebook = masked_notebook(notebook, masker)
+            problem = problem and type(problem)(masker.text(str(problem)))
         note = collect(notebook)
         figures = (
             note.figures
