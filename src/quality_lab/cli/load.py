@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from quality_lab.cli.notices import reading_progress, say
@@ -15,11 +17,17 @@ from quality_lab.lab import Lab
         "quality-lab load exports/                         everything in a folder",
         "quality-lab load 'day-*.jsonl.zst' --tenant north",
         "curl -s URL | quality-lab load - --json",
+        "quality-lab load calls.csv --suggest-map > map.toml",
+        "quality-lab load calls.csv --map map.toml         a file of your own making",
         "quality-lab load --rebuild                        make the database anew from its files",
     )
 )
 @click.argument("paths", metavar="PATH...", nargs=-1)
 @click.option("--format", "format_name", metavar="NAME", help="Read as this format.  [default: recognised]")
+@click.option("--map", "map_file", metavar="FILE", help="Read home-grown files as this map (TOML) says.")
+@click.option(
+    "--suggest-map", is_flag=True, help="Print a map for PATH, and what it would bring; load nothing."
+)
 @click.option("--tenant", metavar="NAME", default="default", show_default=True, help="Whose data it is.")
 @click.option("--source", metavar="NAME", help="The source of calls whose file does not name one.")
 @click.option("--style", metavar="NAME", help="The style of calls whose file does not name one.")
@@ -32,6 +40,8 @@ def load(
     lab: Lab,
     paths: tuple[str, ...],
     format_name: str | None,
+    map_file: str | None,
+    suggest_map: bool,
     tenant: str,
     source: str | None,
     style: str | None,
@@ -47,6 +57,10 @@ def load(
     """
     if not paths and not rebuild:
         raise click.UsageError("wanted at least one PATH, or --rebuild; came neither")
+    if map_file is not None and format_name is not None:
+        raise click.UsageError("wanted --map or --format, got both: a map is the format")
+    if suggest_map:
+        return _suggest(lab, paths, as_json=as_json)
     with reading_progress() as progress:
         report = lab.load(
             *paths,
@@ -54,6 +68,7 @@ def load(
             tenant=tenant,
             source=source,
             style=style,
+            map=map_file,
             keep=keep,
             rebuild=rebuild,
             progress=progress,
@@ -65,3 +80,20 @@ def load(
     else:
         print(report)
     return report.exit_code(strict=strict)
+
+
+def _suggest(lab: Lab, paths: tuple[str, ...], *, as_json: bool) -> int:
+    """Print a map for the one file in *paths*: it on stdout, what it would bring on stderr."""
+    from quality_lab.formats.mapping.preview_words import next_steps, preview_document, preview_lines
+
+    if len(paths) != 1 or not Path(paths[0]).is_file():
+        came = ", ".join(paths) or "none"
+        raise click.UsageError(f"--suggest-map wanted the path of one file, got {came}")
+    suggested = lab.suggest_map(paths[0])
+    if as_json:
+        print_json(preview_document(suggested))
+        return 0
+    print(suggested.map, end="")
+    for line in (*preview_lines(suggested), *next_steps(suggested)):
+        say(line)
+    return 0

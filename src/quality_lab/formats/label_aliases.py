@@ -98,11 +98,10 @@ class LabelAliases:
 def score_in_words(feedback: Feedback) -> str | None:
     """Return how a score without a label is counted: `name = value`, or `name (a number)`; None for none.
 
-    >>> one = Feedback(key_space="k", key="1", target_level="call", target_key_space="k",
-    conversation_id=None)
-    >>> score_in_words(replace(one, name="helpful", score="true")), score_in_words(replace(one, name="f1",
-    score="0.5"))
-    ('helpful = true', 'f1 (a number)')
+    >>> asked = {"key_space": "k", "key": "1", "target_level": "call", "target_key_space": "k"}
+    >>> one = Feedback(**asked, conversation_id=None, name="helpful", score="true")
+    >>> score_in_words(one), score_in_words(replace(one, score="0.5"))
+    ('helpful = true', 'helpful (a number)')
     """
     if feedback.score is None:
         return None

@@ -18,7 +18,7 @@ import msgspec
 from quality_lab.errors import InputError, UsageError
 from quality_lab.formats.contract import Reading, Recognition, Sample, Unit, each_object
 from quality_lab.formats.label_aliases import LabelAliases
-from quality_lab.formats.mapping.csv_rows import DELIMITERS, csv_rows
+from quality_lab.formats.mapping.csv_rows import csv_rows, is_table
 from quality_lab.formats.mapping.joining import joined
 from quality_lab.formats.mapping.making_records import RecordMaker
 from quality_lab.formats.mapping.map_file import read_map
@@ -127,17 +127,6 @@ def read_map_file(path: str | os.PathLike[str]) -> str:
 def mapped_aliases(text: str | None) -> LabelAliases | None:
     """Return what foreign labels mean by the map whose TOML is *text*; None without a map."""
     return None if text is None else read_map(text, file="the map").aliases
-
-
-def is_table(head: bytes) -> bool:
-    """Say whether a file that begins so is a table and not JSON.
-
-    >>> is_table(b'tool,args\\nquote,"{}"\\n'), is_table(b' {"tool": 1}\\n'), is_table(b"[1]")
-    (True, False, False)
-    """
-    text = head.lstrip(b" \t\r\n")
-    first = text.splitlines()[0] if text else b""
-    return not text.startswith((b"{", b"[")) and any(mark.encode() in first for mark in DELIMITERS)
 
 
 class _Recoded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator
 from typing import Any, TypeVar
@@ -96,3 +97,18 @@ def toml_table(text: str, *, file: str) -> TomlTable:
         return TomlTable(tomllib.loads(text), file=file)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise InputError(f"{file}: wanted TOML: {problem}") from None
+
+
+def quoted(text: str) -> str:
+    """Return *text* as a TOML string, in which nothing can act on a terminal.
+
+    >>> quoted('a "b"\\x9b')
+    '"a \\\\"b\\\\"\\\\u009b"'
+    """
+    shown = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else _escaped(one) for one in shown)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

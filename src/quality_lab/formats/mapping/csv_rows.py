@@ -11,7 +11,7 @@ import msgspec
 
 from quality_lab.formats.splitting import KEPT_OF_OVERLONG, MAX_BYTES
 from quality_lab.formats.streams import Stream
-from quality_lab.formats.units import RawUnit, as_shown
+from quality_lab.formats.units import RawUnit
 from quality_lab.formats.validation import tally
 from quality_lab.records import ReadNotes
 
@@ -69,6 +69,17 @@ def _row(raw: RawUnit, cells: list[str], columns: list[str], notes: ReadNotes) -
         return Row(raw, msgspec.json.encode(named))
     except UnicodeEncodeError:
         return Row(RawUnit(raw.line, raw.text, "wanted text in the file's encoding, got other bytes"))
+
+
+def is_table(head: bytes) -> bool:
+    """Say whether a file that begins so is a table and not JSON.
+
+    >>> is_table(b'tool,args\\nquote,"{}"\\n'), is_table(b' {"tool": 1}\\n'), is_table(b"[1]")
+    (True, False, False)
+    """
+    text = head.lstrip(b" \t\r\n")
+    first = text.splitlines()[0] if text else b""
+    return not text.startswith((b"{", b"[")) and any(mark.encode() in first for mark in DELIMITERS)
 
 
 def column_names(cells: list[str]) -> list[str]:
@@ -168,8 +179,3 @@ def _whole_lines(pieces: Iterator[str]) -> Iterator[str]:
     rest = "".join(held)
     if rest:
         yield rest
-
-
-def shown_cells(row: Row) -> str:
-    """Return a row as a person may read it."""
-    return as_shown(row.raw.text)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from quality_lab.formats.contract import Unit
-from quality_lab.formats.mapping.making_records import Answer, answered
+from quality_lab.formats.mapping.endings import Answer, answered
 from quality_lab.formats.mapping.rules import Map
 from quality_lab.records import ReadNotes, Record, SetAside, ToolCall
 

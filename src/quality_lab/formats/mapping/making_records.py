@@ -5,72 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cached_property
 from typing import get_args
 
 import msgspec
 
 from quality_lab.formats.contract import Reading
+from quality_lab.formats.mapping.endings import Answer, failure, length_ms
+from quality_lab.formats.mapping.one_record import OneRecord, refuse_doubles
 from quality_lab.formats.mapping.paths import Node
-from quality_lab.formats.mapping.rules import (
-    AnswerRule,
-    CallRule,
-    ErrorRule,
-    LabelRule,
-    Map,
-    MessageRule,
-    RecordRule,
-    Value,
-)
+from quality_lab.formats.mapping.rules import AnswerRule, CallRule, LabelRule, Map, MessageRule, RecordRule
 from quality_lab.formats.mapping.unmapped import Tree, tree_of_paths, unmapped
-from quality_lab.formats.mapping.values import Place, text_of
-from quality_lab.formats.splitting import members
+from quality_lab.formats.mapping.values import Place
 from quality_lab.formats.upstream import label_of
 from quality_lab.formats.validation import Refused, tally
-from quality_lab.records import (
-    Actor,
-    AuthorKind,
-    Conversation,
-    ErrorOrigin,
-    Feedback,
-    Message,
-    Record,
-    ResultState,
-    SetAside,
-    ToolCall,
-)
+from quality_lab.records import Actor, AuthorKind, Conversation, Feedback, Message, Record, SetAside, ToolCall
 
 _ACTORS = get_args(Actor)
 _AUTHOR_KINDS = get_args(AuthorKind)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """The result of a call that stands in a record of its own, on its way to that call."""
-
-    conversation_id: str
-    call_id: str | None
-    tool_name: str | None
-    result: str | None
-    result_state: ResultState
-    is_error: bool | None
-    error_origin: ErrorOrigin | None
-    error_kind: str | None
-    error_text: str | None
-    ended_at: datetime | None
-    latency_ms: float | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Failure:
-    """What the error rules say of a call."""
-
-    is_error: bool | None = None
-    origin: ErrorOrigin | None = None
-    kind: str | None = None
-    text: str | None = None
 
 
 class RecordMaker:
@@ -90,11 +41,20 @@ class RecordMaker:
         Raises: Refused, msgspec.DecodeError.
         """
         msgspec.json.decode(text, type=msgspec.Raw)
-        record = _Record(text.strip())
-        if text.lstrip()[:1] == b"{":
-            _refuse_doubles(record.text)
-        elif text.lstrip()[:1] != b"[":
+        text = text.strip()
+        if text[:1] == b"{":
+            refuse_doubles(text)
+        elif text[:1] != b"[":
             raise Refused("", "wanted an object or a list")
+        below = self._map.file.records
+        if not below:
+            return self._records(OneRecord(text))
+        top = Node(text)
+        for path in unmapped(top, tree_of_paths([below])):
+            tally(self._reading.notes, self._reading.notes.unknown_fields, path)
+        return tuple(made for node in top.all(below) for made in self._records(OneRecord(node.raw)))
+
+    def _records(self, record: OneRecord) -> tuple[Record | Answer, ...]:
         rule = self._rule_of(record)
         if isinstance(rule, SetAside):
             return (rule,)
@@ -106,7 +66,7 @@ class RecordMaker:
         tally(self._reading.notes, self._reading.notes.not_understood, "record without any noun of the map")
         return (SetAside(kind="record", reason="none of the map's nouns stands in it"),)
 
-    def _rule_of(self, record: _Record) -> RecordRule | SetAside:
+    def _rule_of(self, record: OneRecord) -> RecordRule | SetAside:
         place = record.place
         for rule in self._map.records:
             if all(place.holds(condition) for condition in rule.when):
@@ -128,7 +88,7 @@ class RecordMaker:
             self._trees[id(rule)] = tree_of_paths(rule.used)
         return self._trees[id(rule)]
 
-    def _nouns(self, rule: RecordRule, record: _Record) -> Iterator[Record | Answer]:
+    def _nouns(self, rule: RecordRule, record: OneRecord) -> Iterator[Record | Answer]:
         begins = rule.conversation.begins
         if begins is not None and record.place.holds(begins):
             self._conversation = None
@@ -148,7 +108,7 @@ class RecordMaker:
 
     # ---- conversations ----
 
-    def _conversation_id(self, rule: RecordRule, place: Place, record: _Record) -> str:
+    def _conversation_id(self, rule: RecordRule, place: Place, record: OneRecord) -> str:
         of = rule.conversation
         if of.id is not None:
             found = place.text(of.id) or record.place.text(of.id)
@@ -183,7 +143,7 @@ class RecordMaker:
 
     # ---- calls ----
 
-    def _call(self, rule: CallRule, place: Place, of: RecordRule, record: _Record) -> Iterator[Record]:
+    def _call(self, rule: CallRule, place: Place, of: RecordRule, record: OneRecord) -> Iterator[Record]:
         tool_name = place.text(rule.tool)
         if tool_name is None:
             if rule.each:  # an element of another kind, in a list of several
@@ -201,7 +161,7 @@ class RecordMaker:
         result, result_state = place.result(rule.result, cells=self._cells)
         if result_state == "absent" and not self._map.waits:
             self._reading.notes.count(self._reading.notes.missing, "call without result")
-        failure = self._failure(rule.errors, rule.error_text, rule.error_kind, place)
+        ended_by = failure(rule.errors, rule.error_text, rule.error_kind, place)
         call_id, actor = place.text(rule.call_id), place.text(rule.actor)
         if actor is not None and actor not in _ACTORS:
             tally(self._reading.notes, self._reading.notes.not_understood, f"actor {actor}")
@@ -235,16 +195,16 @@ class RecordMaker:
             arguments_state=arguments_state,
             result=result,
             result_state=result_state,
-            is_error=failure.is_error,
-            error_origin=failure.origin,
-            error_kind=failure.kind,
-            error_text=failure.text,
+            is_error=ended_by.is_error,
+            error_origin=ended_by.origin,
+            error_kind=ended_by.kind,
+            error_text=ended_by.text,
             actor=actor if actor in _ACTORS else "model",  # type: ignore[arg-type]  # one of its own words
             source=place.text(rule.source) or place.text(of.conversation.source) or options.source,
             style=style or place.text(of.conversation.style) or options.style,
             model=place.text(rule.model) or place.text(of.conversation.model),
             created_at=started or ended,
-            latency_ms=_length_ms(place.milliseconds(rule.latency), started, ended),
+            latency_ms=length_ms(place.milliseconds(rule.latency), started, ended),
             contact_id=place.text(rule.contact),
             message_id=place.text(rule.message),
         )
@@ -252,48 +212,28 @@ class RecordMaker:
         for label in rule.labels:
             yield from self._label(label, place, conversation_id, call)
 
-    def _answer(self, rule: AnswerRule, place: Place, of: RecordRule, record: _Record) -> Answer:
+    def _answer(self, rule: AnswerRule, place: Place, of: RecordRule, record: OneRecord) -> Answer:
         result, state = place.result(rule.result, cells=self._cells)
-        failure = self._failure(rule.errors, rule.error_text, rule.error_kind, place)
+        ended_by = failure(rule.errors, rule.error_text, rule.error_kind, place)
         return Answer(
             conversation_id=self._conversation_id(of, place, record),
             call_id=place.text(rule.call_id),
             tool_name=place.text(rule.tool),
             result=result,
             result_state=state,
-            is_error=failure.is_error,
-            error_origin=failure.origin,
-            error_kind=failure.kind,
-            error_text=failure.text,
+            is_error=ended_by.is_error,
+            error_origin=ended_by.origin,
+            error_kind=ended_by.kind,
+            error_text=ended_by.text,
             ended_at=place.moment(rule.ended),
             latency_ms=place.milliseconds(rule.latency),
         )
 
-    def _failure(
-        self, rules: tuple[ErrorRule, ...], text: Value | None, kind: Value | None, place: Place
-    ) -> Failure:
-        """Return what the first rule that holds says; "no error" where none does and one of them could tell."""
-        told = [place.holds(rule.condition) for rule in rules]
-        for rule, holds in zip(rules, told, strict=True):
-            if holds:
-                words = next(text_of(place.found(rule.text or text)), None)
-                words = words or place.text(text) or self._own_words(rule, place)
-                return Failure(
-                    is_error=None if rule.origin == "text" else True,
-                    origin=rule.origin,
-                    kind=place.text(rule.kind or kind),
-                    text=words,
-                )
-        return Failure(is_error=False) if any(one is False for one in told) else Failure()
-
-    def _own_words(self, rule: ErrorRule, place: Place) -> str | None:
-        if rule.condition.verb not in ("nonempty", "starts_with", "contains"):
-            return None
-        return next(text_of(place.node(rule.condition.path)), None)
-
     # ---- messages and labels ----
 
-    def _message(self, rule: MessageRule, place: Place, of: RecordRule, record: _Record) -> Iterator[Record]:
+    def _message(
+        self, rule: MessageRule, place: Place, of: RecordRule, record: OneRecord
+    ) -> Iterator[Record]:
         role, node = place.text(rule.role), place.found(rule.text)
         if node is None and rule.text.const is None:
             return  # nothing was said
@@ -365,58 +305,3 @@ class RecordMaker:
             return bytes(msgspec.json.decode(text, type=msgspec.Raw)).decode() if bare else node.raw.decode()
         except msgspec.DecodeError:
             return node.raw.decode()
-
-
-class _Record:
-    """A record that is being made into nouns."""
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-        self.top = Node(text)
-        self.place = Place(self.top, self.top)
-        self._own_id: str | None = None
-
-    def places(self, each: tuple[str | int | None, ...]) -> Iterator[Place]:
-        """Yield the elements that *each* leads to; the record itself where there is no `each`."""
-        for node in self.top.all(each):
-            yield Place(node, self.top)
-
-    @cached_property
-    def digest(self) -> str:
-        """Return what tells this record from others."""
-        return hashlib.sha256(self.text).hexdigest()[:20]
-
-    def own_id(self, times: Counter[object]) -> str:
-        """Return an id for the conversation that is this record, or begins with it: the same in every export."""
-        if self._own_id is None:
-            count = times["own", self.digest]
-            times["own", self.digest] = count + 1
-            self._own_id = self.digest if not count else f"{self.digest}.{count}"
-        return self._own_id
-
-
-def _refuse_doubles(text: bytes) -> None:
-    keys = [key for key, _ in members(text)]
-    if len(set(keys)) < len(keys):
-        key, times = Counter(keys).most_common(1)[0]
-        raise Refused(str(msgspec.json.decode(key))[:200], f"the key stands there {times} times")
-
-
-def _length_ms(given: float | None, started: datetime | None, ended: datetime | None) -> float | None:
-    if given is not None or started is None or ended is None or ended < started:
-        return given
-    return (ended - started).total_seconds() * 1000
-
-
-def answered(call: ToolCall, answer: Answer) -> ToolCall:
-    """Return *call* with the result that *answer* brought."""
-    return replace(
-        call,
-        result=answer.result if answer.result_state != "not_captured" else call.result,
-        result_state=answer.result_state if answer.result_state != "not_captured" else call.result_state,
-        is_error=answer.is_error if answer.error_origin or answer.is_error is not None else call.is_error,
-        error_origin=answer.error_origin or call.error_origin,
-        error_kind=answer.error_kind or call.error_kind,
-        error_text=answer.error_text or call.error_text,
-        latency_ms=_length_ms(answer.latency_ms or call.latency_ms, call.created_at, answer.ended_at),
-    )

@@ -151,14 +151,14 @@ class FieldReader:
             inner.done()
         return Number(value=value, starts_at=starts_at)
 
-    def each(self, table: TomlTable) -> tuple[Step, ...]:
+    def each(self, table: TomlTable, name: str = "each") -> tuple[Step, ...]:
         """Return the steps to the elements that a noun is made of; none where it is the record itself."""
-        given = table.take_a(str, "each")
+        given = table.take_a(str, name)
         if given is None:
             return ()
-        path = self.path(table, "each", given)
+        path = self.path(table, name, given)
         if EACH not in path.steps:
-            raise table.wrong("each", f'a path with [] for "every element", such as {given}[]', given)
+            raise table.wrong(name, f'a path with [] for "every element", such as {given}[]', given)
         return path.steps
 
     def paths(self, table: TomlTable, name: str, given: object) -> tuple[Path, ...]:

@@ -39,8 +39,8 @@ def read_map(text: str, *, file: str) -> Map:
 
     Raises: InputError (no TOML), UsageError (a key or a value that cannot be).
 
-    >>> read_map('name = "desk"\\n[call]\\ntool = "fn"',
-    file="map.toml").records[0].calls[0].tool.paths[0].text
+    >>> found = read_map('name = "desk"\\n[call]\\ntool = "fn"', file="map.toml")
+    >>> found.records[0].calls[0].tool.paths[0].text
     'fn'
     """
     top = toml_table(text, file=file)

@@ -186,6 +186,7 @@ class FileRule:
     kind: Literal["json", "csv"] | None = None  # None: told by its beginning
     delimiter: str | None = None
     encoding: str | None = None
+    records: tuple[Step, ...] = ()  # to the records inside each line or document; none: it is one itself
     by_time: bool = False  # records stand in any order: calls are numbered by their times
 
 
