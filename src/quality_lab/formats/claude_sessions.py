@@ -13,8 +13,8 @@ from quality_lab.formats.claude_entries import Entry
 from quality_lab.formats.claude_refusals import kind_of, refusal_in
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.exact import restored
-from quality_lab.formats.exchange import Called, Exchange, Said, number
-from quality_lab.formats.json_pieces import Pieces, integer_in, object_in, scalar_in, string_in, word
+from quality_lab.formats.exchange import Called, Exchange, Said
+from quality_lab.formats.json_pieces import Pieces, first, integer_in, number_in, object_in, string_in, word
 from quality_lab.formats.moments import moment_of
 from quality_lab.formats.validation import Refused
 from quality_lab.records import Conversation, Feedback, Record, ToolCall
@@ -214,8 +214,7 @@ class Sessions:
         if result.failed and result.text is not None:
             call.error_kind = kind_of(result.text)
         more = object_in(entry.beside) if entry.beside[:1] == b"{" else None
-        took = scalar_in((more or {}).get("durationMs")) or scalar_in((more or {}).get("totalDurationMs"))
-        call.latency_ms = number(took)
+        call.latency_ms = number_in(first(more or {}, "durationMs", "totalDurationMs"))
 
     # -- what is told ---------------------------------------------------------------------------------------
 

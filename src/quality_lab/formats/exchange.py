@@ -8,7 +8,6 @@ open calls of the latest batch come first, then the latest open call with that i
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -234,15 +233,6 @@ class Exchange:
         """Let go of what was told; only calls that still wait for their results are kept."""
         self.messages = []
         self.calls = [call for call in self.calls if call.answer_position is None and call.result is None]
-
-
-def number(text: str | None) -> float | None:
-    """Return a number that stands in a text; None for anything else, and for what is no finite number."""
-    try:
-        found = float(text or "")
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
 
 
 def message_record(said: Said, setting: Setting) -> Message:

@@ -10,14 +10,14 @@ import msgspec
 
 from quality_lab.formats.chat import Setting, call_key
 from quality_lab.formats.contract import Reading
-from quality_lab.formats.exchange import Called, Exchange, Said, call_record, number
+from quality_lab.formats.exchange import Called, Exchange, Said, call_record
 from quality_lab.formats.json_pieces import (
     Pieces,
     integer_in,
     is_nothing,
     list_in,
+    number_in,
     object_in,
-    scalar_in,
     string_in,
     word,
 )
@@ -206,7 +206,7 @@ def _lay_beside(exchange: Exchange, events: _Events) -> None:
 def _times(call: Called, event: Pieces) -> None:
     call.created_at = moment_of(msgspec.Raw(event.get("timestamp", b"")), "events[].timestamp")
     ended = moment_of(msgspec.Raw(event.get("completed", b"")), "events[].completed")
-    worked_s = number(scalar_in(event.get("working_time")))
+    worked_s = number_in(event.get("working_time"))
     if worked_s is not None:
         call.latency_ms = worked_s * 1000
     elif ended is not None and call.created_at is not None:

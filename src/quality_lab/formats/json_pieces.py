@@ -6,6 +6,7 @@ nothing says that it was not that kind of value. Lone surrogates stand as the ma
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 
@@ -81,6 +82,15 @@ def integer_in(text: bytes | None) -> int | None:
         return None
     digits = found.removesuffix(".0")
     return int(digits) if digits.removeprefix("-").isascii() and digits.removeprefix("-").isdigit() else None
+
+
+def number_in(text: bytes | None) -> float | None:
+    """Return a number, written as one or in a string; None for anything else, and for what is not finite."""
+    try:
+        found = float(scalar_in(text) or "")
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
 
 
 def is_nothing(text: bytes | None) -> bool:

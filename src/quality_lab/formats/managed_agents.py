@@ -23,7 +23,6 @@ from quality_lab.formats.exact import restored
 from quality_lab.formats.exchange import Called, Exchange, Said
 from quality_lab.formats.json_pieces import (
     Pieces,
-    alike,
     first,
     integer_in,
     list_in,
@@ -31,6 +30,7 @@ from quality_lab.formats.json_pieces import (
     string_in,
     word,
 )
+from quality_lab.formats.managed_events import events_in, same
 from quality_lab.formats.moments import moment_of
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import arguments_of
@@ -73,7 +73,7 @@ class _Reader:
     def take(self, text: bytes, line: int) -> tuple[Record, ...]:
         """Take in one line; only what is set aside is told at once."""
         _any.decode(text)  # raises where it is not JSON
-        found = list(_events(text, None))
+        found = list(events_in(text, None))
         if not found:
             raise Refused("", "wanted an event with a type")
         method = string_in((list_in(text) or [b""])[0]) or ""
@@ -100,7 +100,7 @@ class _Reader:
         if event_id is not None:
             self._seen.add(event_id)
         for place, (_, sent) in enumerate(session.sent):
-            if all(event.get(name) is not None and _same(event[name], sent[name]) for name in sent):
+            if all(event.get(name) is not None and same(event[name], sent[name]) for name in sent):
                 self._notes.count(self._notes.merged, "event that was sent and came back")
                 del session.sent[place]
                 break
@@ -242,10 +242,6 @@ def _key(session_id: str, call: Called) -> str:
     return f"{session_id}#{call.call_id or f'{call.said.position}.{call.index}'}"
 
 
-def _same(left: bytes, right: bytes) -> bool:
-    return left == right or alike(left) == alike(right)
-
-
 def _refusal(event: Pieces, call: Called, setting: Setting) -> Feedback:
     return Feedback(
         key_space=NAME,
@@ -262,31 +258,6 @@ def _refusal(event: Pieces, call: Called, setting: Setting) -> Feedback:
         source=setting.source,
         tool_name=call.tool_name,
     )
-
-
-def _events(text: bytes, session_id: str | None) -> Iterator[tuple[Pieces, str | None]]:
-    """Yield the events in a line with the session that the line names."""
-    listed = list_in(text)
-    if listed is not None:
-        for one in listed:
-            session_id = session_id or _named(string_in(one))
-            yield from _events(one, session_id)
-        return
-    event = object_in(text)
-    if event is None:
-        return
-    for name in ("events", "data"):
-        inner = list_in(event.get(name))
-        if inner is not None:
-            for one in inner:
-                yield from _events(one, session_id)
-            return
-    if "type" in event:
-        yield event, session_id
-
-
-def _named(text: str | None) -> str | None:
-    return text if text is not None and text.startswith(("sesn_", "session_")) else None
 
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -29,38 +28,16 @@ from quality_lab.formats.json_pieces import (
     string_in,
     word,
 )
-from quality_lab.formats.moments import moment_of
-from quality_lab.formats.responses_items import Items, chronological
+from quality_lab.formats.responses_items import Items
+from quality_lab.formats.responses_lines import Line, conversation_of_line, moment_of_line, taken_apart
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.validation import Refused, joined, refusal, tally
 from quality_lab.records import Conversation, Feedback, Record, SetAside, ToolCall
 
 NAME = "openai_responses"
 _SETTLED = ("response.completed", "response.incomplete", "response.failed", "response.done")
-_KNOWN = frozenset(
-    """
-    id object created_at created completed_at timestamp status background billing conversation error
-    incomplete_details instructions max_output_tokens max_tool_calls model output parallel_tool_calls
-    previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier
-    store temperature text tool_choice tools top_logprobs top_p truncation usage user metadata include input
-    stream stream_options request response items data first_id last_id has_more output_text prompt
-    frequency_penalty presence_penalty moderation custom_id method url body type sequence_number
-    """.split()  # noqa: SIM905 - a list of sixty quoted words is harder to read
-)
-
 _any = msgspec.json.Decoder(msgspec.Raw)
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
-
-@dataclass(slots=True)
-class _Line:
-    """A line taken apart: what was asked, what was answered, and the bare items that it may be instead."""
-
-    asked: Pieces
-    answered: Pieces
-    items: list[bytes] | None
-    below_asked: str
-    below_answered: str
 
 
 class _Reader:
@@ -78,7 +55,7 @@ class _Reader:
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
         _any.decode(text)  # raises where it is not JSON
         if text.lstrip().startswith(b"["):
-            found = _Line({}, {}, list_in(text), "", "")
+            found = Line({}, {}, list_in(text), "", "")
         else:
             members = {key: bytes(value) for key, value in _members.decode(text).items()}
             kind = word(members, "type") or ""
@@ -88,35 +65,13 @@ class _Reader:
                     SetAside(kind=kind, reason="an event of a stream; the finished response says it all"),
                 )
             item = ("type" in members or "role" in members) and not kind.startswith("response.")
-            found = _Line({}, {}, [text], "", "") if item else self._taken_apart(members)
+            found = Line({}, {}, [text], "", "") if item else taken_apart(members, self._notes)
         return tuple(self._records(found, line))
 
-    def _taken_apart(self, members: Pieces) -> _Line:
-        for key in members:
-            if key not in _KNOWN:
-                tally(self._notes, self._notes.unknown_fields, key)
-        asked, below = members, ""
-        for name in ("request", "body"):
-            inner = object_in(members.get(name))
-            if inner is not None:
-                asked, below = object_in(inner.get("body")) or inner, name
-        answered, answer_below = members, ""
-        inner = object_in(members.get("response"))
-        if inner is not None:
-            answered, answer_below = object_in(inner.get("body")) or inner, "response"
-        for part, path in ((asked, below), (answered, answer_below)):
-            for key in part if path else ():
-                if key not in _KNOWN:
-                    tally(self._notes, self._notes.unknown_fields, joined(path, key))
-        listed = next((found for key in ("items", "data") if (found := list_in(members.get(key)))), None)
-        if listed is None and "input" not in asked and "output" not in answered:
-            raise Refused("", 'wanted "input", "output" or items')
-        return _Line(asked, answered, listed and chronological(listed), below, answer_below)
-
-    def _records(self, found: _Line, line: int) -> Iterator[Record]:
-        moment = _moment(found)
+    def _records(self, found: Line, line: int) -> Iterator[Record]:
+        moment = moment_of_line(found)
         before = word(found.asked, "previous_response_id") or word(found.answered, "previous_response_id")
-        given_id = _conversation_id(found)
+        given_id = conversation_of_line(found)
         going_on = self._going_on.get(given_id or before or "")
         if found.items is not None and not found.asked and len(found.items) == 1:  # one item a line
             self._single = self._single or Exchange(self._notes)
@@ -163,7 +118,7 @@ class _Reader:
             key = call_key(conversation_id, call.said.position, call.index)
             (self._unanswered.add if call in waiting else self._unanswered.discard)(key)
 
-    def _take(self, found: _Line, items: Items, exchange: Exchange) -> None:
+    def _take(self, found: Line, items: Items, exchange: Exchange) -> None:
         if found.items is not None:
             items.read(found.items, below="items")
             return
@@ -179,7 +134,7 @@ class _Reader:
         items.read(list_in(found.answered.get("output")) or [], below=output)
 
     def _setting(
-        self, found: _Line, conversation_id: str, moment: datetime | None, offer: Offer | None
+        self, found: Line, conversation_id: str, moment: datetime | None, offer: Offer | None
     ) -> Setting:
         options = self._reading.options
         instructions = string_in(found.asked.get("instructions"))
@@ -197,7 +152,7 @@ class _Reader:
             definitions=offer.by_name if offer else {},
         )
 
-    def _offer(self, found: _Line, moment: datetime | None) -> Offer | None:
+    def _offer(self, found: Line, moment: datetime | None) -> Offer | None:
         for part, path in ((found.asked, found.below_asked), (found.answered, found.below_answered)):
             if not is_nothing(part.get("tools")):
                 try:
@@ -208,7 +163,7 @@ class _Reader:
 
     @staticmethod
     def _conversation(
-        found: _Line, setting: Setting, moment: datetime | None, offer: Offer | None
+        found: Line, setting: Setting, moment: datetime | None, offer: Offer | None
     ) -> Conversation:
         return Conversation(
             key_space=NAME,
@@ -220,25 +175,6 @@ class _Reader:
             ended_at=moment,
             offered=None if offer is None else offer.digests,
         )
-
-
-def _moment(found: _Line) -> datetime | None:
-    for part, path in ((found.answered, found.below_answered), (found.asked, found.below_asked)):
-        for name in ("created_at", "created", "timestamp"):
-            moment = moment_of(msgspec.Raw(part.get(name, b"")), joined(path, name))
-            if moment is not None:
-                return moment
-    return None
-
-
-def _conversation_id(found: _Line) -> str | None:
-    for part in (found.answered, found.asked):
-        held = part.get("conversation")
-        named = string_in(held) or word(object_in(held) or {}, "id")
-        if named:
-            return named
-    given = word(found.asked, "id") or ""
-    return given if given.startswith("conv_") else None
 
 
 def _lay_beside(said: Said, answered: Pieces, moment: datetime | None) -> None:

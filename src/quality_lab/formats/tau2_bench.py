@@ -16,9 +16,9 @@ import msgspec
 from quality_lab.formats.chat import Setting
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.exact import is_json
-from quality_lab.formats.exchange import Called, Exchange, number
+from quality_lab.formats.exchange import Called, Exchange
 from quality_lab.formats.flat import FlatDecoder
-from quality_lab.formats.json_pieces import Pieces, integer_in, list_in, object_in, scalar_in, string_in, word
+from quality_lab.formats.json_pieces import Pieces, integer_in, list_in, number_in, object_in, string_in, word
 from quality_lab.formats.moments import moment_of
 from quality_lab.formats.splitting import members, values
 from quality_lab.formats.tau2_scores import scores
@@ -148,7 +148,7 @@ class _Simulator:
         usage = object_in(message.get("usage")) or {}
         said.input_tokens = integer_in(usage.get("prompt_tokens"))
         said.output_tokens = integer_in(usage.get("completion_tokens"))
-        said.cost_usd = number(scalar_in(message.get("cost"))) if usage else None
+        said.cost_usd = number_in(message.get("cost")) if usage else None
         said.model = self._model if role == "assistant" else None
         for place, one in enumerate(list_in(message.get("tool_calls")) or ()):
             call = object_in(one) or {}
