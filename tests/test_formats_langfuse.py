@@ -116,6 +116,36 @@ def test_a_trace_laid_flat_and_rows_of_observations_tell_the_same(tmp_path: Path
     assert all(one == calls[0] for one in calls)
 
 
+def test_traces_observations_and_scores_in_lists_of_their_own_tell_the_same(tmp_path: Path) -> None:
+    one, other = ({**trace()["trace"], "id": name, "sessionId": f"chat-{name}"} for name in ("t-1", "t-2"))
+    apart = {
+        "traces": [one, other],
+        "observations": [GENERATION, TOOL],
+        "scores": [score(observationId="o-2")],
+    }
+
+    found = told(tmp_path, apart)
+
+    assert found.format == "langfuse"
+    assert [(call.key, call.conversation_id) for call in found.calls] == [("t-1:o-2", "chat-t-1")]
+    assert {one.conversation_id for one in found.of(Conversation)} == {"chat-t-1", "chat-t-2"}
+    assert [(one.call_key, one.conversation_id) for one in found.labels] == [("t-1:o-2", "chat-t-1")]
+
+
+def test_tools_that_langchain_lists_among_the_messages_are_definitions(tmp_path: Path) -> None:
+    offered = {
+        "role": "tool",
+        "content": {"type": "function", "function": {"name": "look", "parameters": {}}},
+    }
+    said = {"content": "Hello", "type": "AIMessageChunk", "tool_calls": [], "additional_kwargs": {}}
+    one = observation(1, "GENERATION", input=[{"role": "user", "content": "Hi"}, offered], output=said)
+
+    found = told(tmp_path, trace(one))
+
+    assert [(one.role, one.text) for one in found.messages] == [("user", "Hi"), ("assistant", "Hello")]
+    assert {tool.name for tool in found.of(ToolDefinition)} == {"look"}
+
+
 def test_the_length_is_taken_from_the_times_and_not_from_a_latency_of_either_unit(tmp_path: Path) -> None:
     for latency in (0.25, 250, None):
         assert told(tmp_path, trace({**TOOL, "latency": latency})).calls[0].latency_ms == 250.0

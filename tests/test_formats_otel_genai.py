@@ -383,6 +383,28 @@ def test_ids_in_base64_in_hex_and_with_0x_are_the_same_ids(tmp_path: Path) -> No
     assert keys == {f"{TRACE}:0000000000000002"}
 
 
+def test_a_trace_of_64_bits_is_the_same_with_and_without_the_noughts_before_it(tmp_path: Path) -> None:
+    spellings = ("60ba2abb44f13eae", "000000000000000060ba2abb44f13eae", "AAAAAAAAAABguiq7RPE+rg==")
+
+    keys = {told(tmp_path, {**tool(1, "look", {}, "ok"), "trace_id": one}).calls[0].key for one in spellings}
+
+    assert keys == {f"{'0' * 16}60ba2abb44f13eae:{1:016x}"}
+
+
+def test_a_tool_s_span_that_has_nothing_but_its_name_is_a_call_of_which_nothing_was_captured(
+    tmp_path: Path,
+) -> None:
+    found = told(tmp_path, span(1, "invoke_agent shop"), span(2, "execute_tool look", parent=1))
+
+    (call,) = found.calls
+    assert (call.tool_name, call.arguments_state, call.result_state) == (
+        "look",
+        "not_captured",
+        "not_captured",
+    )
+    assert outcome_of(call)[0] == "unknown"
+
+
 @pytest.mark.parametrize(
     ("started", "ended"),
     [

@@ -79,7 +79,7 @@ def test_rows_of_a_data_frame_and_the_answer_of_the_server_say_the_same(tmp_path
 
     said = [
         read(written(tmp_path, json.dumps(document).encode())).labels
-        for document in ([ROW], [flat], [alone], {"data": [ROW], "next_cursor": None})
+        for document in ([ROW], [flat], [alone], {"data": [ROW], "next_cursor": None}, {"annotations": [ROW]})
     ]
 
     assert all(labels == said[0] for labels in said)

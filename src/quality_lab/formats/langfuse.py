@@ -38,7 +38,10 @@ class _File:
     def take(self, text: bytes, unit: int) -> None:
         members = object_of(text)
         trace = object_in(members.get("trace")) or (members if "observations" in members else None)
-        if trace is not None:
+        traces = list_in(members.get("traces"))
+        if traces is not None:
+            self._take_several(traces, members, unit)
+        elif trace is not None:
             self._take_trace(trace, members, unit)
         elif "value" in members and "type" not in members:
             self.scores.append((unit, members))
@@ -48,6 +51,21 @@ class _File:
             self._take_trace(members, members, unit)
         else:
             raise Refused("type", "wanted a trace, an observation or a score")
+
+    def _take_several(self, traces: list[bytes], around: Pieces, unit: int) -> None:
+        """Take in a file that lists traces, their observations and their scores apart."""
+        for raw in traces:
+            trace = object_in(raw) or {}
+            self._take_trace(trace, {**trace, "observations": b"[]"}, unit)
+        for name in ("observations", "scores"):
+            for place, raw in enumerate(list_in(around.get(name)) or ()):
+                members = object_in(raw)
+                if members is None:
+                    raise Refused(f"{name}[{place}]", "wanted an object")
+                if name == "scores":
+                    self.scores.append((unit, members))
+                else:
+                    self._take_observation(members, unit, f"{name}[{place}]")
 
     def _take_trace(self, trace: Pieces, around: Pieces, unit: int) -> None:
         trace_id = word(trace, "id")
@@ -93,6 +111,8 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
     trace = found["trace"] if isinstance(found.get("trace"), dict) else found
+    if isinstance(found.get("traces"), list) and found["traces"] and isinstance(found["traces"][0], dict):
+        trace = found["traces"][0]
     observed = isinstance(found.get("observations", trace.get("observations")), list) and "id" in trace
     is_row = "id" in found and bool(found.keys() & {"traceId", "trace_id"})
     is_trace = observed and bool(trace.keys() & {"timestamp", "scores"})

@@ -19,7 +19,7 @@ from quality_lab.formats.json_pieces import (
     unquoted,
     word,
 )
-from quality_lab.formats.said import message_attributes, messages_in
+from quality_lab.formats.said import message_attributes, messages_in, offers_a_tool
 from quality_lab.formats.said_parts import Said
 from quality_lab.formats.spans import Event, Span
 
@@ -234,6 +234,11 @@ def _offered(span: Span) -> Iterator[bytes]:
     for name in ("langfuse.observation.input", "input.value"):
         if b"tools" in attributes.get(name, b""):
             yield from list_in((object_in(attributes[name]) or {}).get("tools")) or ()
+        if b"parameters" in attributes.get(name, b""):  # LangChain lists the tools among the messages
+            for one in list_in(attributes[name]) or ():
+                members = object_in(one) or {}
+                if word(members, "role") == "tool" and offers_a_tool(members.get("content")):
+                    yield members["content"]
 
 
 def _function(raw: bytes) -> bytes | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
-from quality_lab.formats.json_pieces import Pieces, expanded, list_in, object_in, object_of, word
+from quality_lab.formats.json_pieces import Pieces, expanded, first, list_in, object_in, object_of, word
 from quality_lab.formats.span_feedback import AnnotationTarget, annotation
 from quality_lab.formats.span_ids import span_id_of, trace_id_of
 from quality_lab.formats.span_reading import KEY_SPACE
@@ -30,7 +30,7 @@ _KNOWN = frozenset((*_TARGETS, *_KINDS, *_OTHER_FIELDS.split()))
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     def records(text: bytes, line: int) -> tuple[Record, ...]:
         members = object_of(text)
-        listed = list_in(members.get("data"))
+        listed = list_in(first(members, "data", "annotations"))
         if listed is None or any(name in members for name in _TARGETS):
             return (_annotation(members, reading, ""),)
         rows = ((f"data[{place}]", object_in(one)) for place, one in enumerate(listed))
@@ -62,12 +62,12 @@ def _annotation(members: Pieces, reading: Reading, path: str) -> Record:
 
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
-    listed = found.get("data")
-    first = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], dict) else found
-    opinions = any(name.partition(".")[0] in ("result", "label", "score", "explanation") for name in first)
+    listed = found.get("data", found.get("annotations"))
+    row = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], dict) else found
+    opinions = any(name.partition(".")[0] in ("result", "label", "score", "explanation") for name in row)
     return {
-        'the key "span_id", "trace_id" or "session_id"': any(name in first for name in _TARGETS),
-        'the key "annotator_kind"': any(name in first for name in _KINDS),
+        'the key "span_id", "trace_id" or "session_id"': any(name in row for name in _TARGETS),
+        'the key "annotator_kind"': any(name in row for name in _KINDS),
         'a "result" with a label, a score or an explanation': opinions,
     }
 

@@ -36,6 +36,10 @@ from quality_lab.formats.said_parts import (
 )
 
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "developer": "system", "function": "tool"}
+_TYPES = {  # of LangChain's messages → the role
+    "human": "user", "ai": "assistant", "system": "system", "tool": "tool", "HumanMessage": "user",
+    "AIMessage": "assistant", "AIMessageChunk": "assistant", "SystemMessage": "system", "ToolMessage": "tool",
+}  # fmt: skip
 _DEEPEST = 6
 _LONG = 1 << 16  # bytes; what is longer is not remembered
 _LISTS = (
@@ -102,7 +106,7 @@ def _of_object(members: Pieces, role: str | None, depth: int) -> Iterator[Said]:
     elif "message" in members and "role" not in members:
         yield from _of_choice(members, role, depth)
     elif _is_message(members):
-        if not _offers_a_tool(members.get("content")):  # LangChain lists the tools among the messages
+        if not offers_a_tool(members.get("content")):  # LangChain lists the tools among the messages
             yield _message(members, role)
     elif object_in(members.get("content")) is not None:  # Gemini's response
         yield from _of_choice({**members, "message": members["content"]}, role or "assistant", depth)
@@ -113,10 +117,11 @@ def _of_object(members: Pieces, role: str | None, depth: int) -> Iterator[Said]:
 def _is_message(members: Pieces) -> bool:
     if "role" in members or "parts" in members:
         return True
-    return word(members, "type") in ("human", "ai", "system", "tool") and "content" in members
+    return word(members, "type") in _TYPES and "content" in members
 
 
-def _offers_a_tool(content: bytes | None) -> bool:
+def offers_a_tool(content: bytes | None) -> bool:
+    """Say whether the content of a message is the definition of a tool."""
     if content is None or content[:1] != b"{":
         return False
     members = object_in(content) or {}
@@ -176,7 +181,7 @@ def _plain(text: bytes) -> str | None:
 
 
 def _message(members: Pieces, role: str | None) -> Said:
-    given = word(members, "role") or word(members, "type") or role or "user"
+    given = word(members, "role") or _TYPES.get(word(members, "type") or "") or role or "user"
     given = _ROLES.get(given, given)
     parts = Parts()
     content = first(members, "parts", "content", "contents", "text", "refusal")

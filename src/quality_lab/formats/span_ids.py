@@ -38,7 +38,8 @@ def _hex(text: str, digits: int) -> str:
     if text[:2] in ("0x", "0X") and _HEX.fullmatch(text, 2):
         return text[2:].lower().rjust(digits, "0")  # a number printed as hex has lost its leading noughts
     if _HEX.fullmatch(text):
-        return text.lower().rjust(digits, "0") if digits * 3 // 4 < len(text) < digits else text.lower()
+        # Jaeger writes traces of 64 bits as they were, and older ones without their leading noughts
+        return text.lower().rjust(digits, "0") if 12 < len(text) < digits else text.lower()
     size = digits // 2
     if len(text) == (size + 2) // 3 * 4 and text.endswith("="):
         try:

@@ -33,7 +33,7 @@ _SAYING_NOTHING = ("unknown", "chain", "tool", "llm")  # what LangSmith and Trac
 _WIRE_KINDS = frozenset(["INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER", "UNSPECIFIED"])
 _HANDOFF = re.compile(r"hand-?off(?:$|[ :_.])", re.IGNORECASE)
 _TOOL_NAMES = ("execute_tool ", "running tool: ", "running tool", "tools/call ")
-_TELLING_NAMES = (*_TOOL_NAMES, "call_llm", "handoff", "hand-off", "Handoff")
+_TELLING_NAMES = (*_TOOL_NAMES, "call_llm", "invoke_agent ", "handoff", "hand-off", "Handoff")
 _MODEL_MARKS = (
     "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.prompt", "gen_ai.completion",
     "gen_ai.prompt.0.role", "gen_ai.completion.0.role", "llm.input_messages", "llm.output_messages",
@@ -61,6 +61,8 @@ def role_of(span: Span, notes: ReadNotes) -> Role:
         return "tool" if word(attributes, "mcp.method.name") == "tools/call" else "other"
     if named or span.name.startswith(_TOOL_NAMES):
         return "tool"
+    if span.name.startswith("invoke_agent "):
+        return "agent"
     if span.name == "call_llm" or any(not is_nothing(attributes.get(mark)) for mark in _MODEL_MARKS):
         return "llm"
     return "other"
