@@ -20,6 +20,7 @@ from quality_lab.store import Store
 if TYPE_CHECKING:
     import polars
 
+    from quality_lab.formats.mapping.preview import SuggestedMap
     from quality_lab.lab.doctor import Check
     from quality_lab.lab.export import Exported, Noun
     from quality_lab.store.kept import KeptQuestion
@@ -144,6 +145,24 @@ class Lab(Questions, Reporting, Rerunning, Reviewing):
             rebuild=rebuild,
             progress=progress,
         )
+
+    def suggest_map(self, path: Path | str) -> SuggestedMap:
+        """Return a map (TOML) proposed for a home-grown file, with a preview of what it brings; nothing is loaded.
+
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import quality_lab as ql
+        >>> path = Path(mkdtemp()) / "calls.jsonl"
+        >>> _ = path.write_text('{"session": "a", "tool": "quote", "args": {"amount": 5}}')
+        >>> suggested = ql.open(path.parent).suggest_map(path)
+        >>> suggested.preview.calls, 'tool = "tool"' in suggested.map
+        (1, True)
+
+        Raises: InputError where the file cannot be read, or holds neither JSON objects nor a table.
+        """
+        from quality_lab.formats.mapping.preview import suggest
+
+        return suggest(Path(path))
 
     def rejects(self, path: str | None = None) -> Answer[RejectRow]:
         """Return the lines that could not be read, with file, line and reason; of *path* alone if given.

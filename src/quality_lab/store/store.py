@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,12 +15,15 @@ import duckdb
 
 from quality_lab import outcomes
 from quality_lab.errors import InputError, OutputError
+from quality_lab.formats import read_map_file
 from quality_lab.records import Record
 from quality_lab.store.asking import Asking
 from quality_lab.store.database import utf8_path, writing
+from quality_lab.store.file_reading import LoadOptions
 from quality_lab.store.kept import KeptQuestion, keep_answers
+from quality_lab.store.label_table import label_table, told_of_change
 from quality_lab.store.load_report import LoadReport
-from quality_lab.store.loading import Loading, LoadOptions, Progress
+from quality_lab.store.loading import Loading, Progress
 from quality_lab.store.sources import (
     Found,
     Remembered,
@@ -109,23 +112,27 @@ class Store(Asking):
         tenant: str = "default",
         source: str | None = None,
         style: str | None = None,
+        map: str | os.PathLike[str] | None = None,  # noqa: A002  # the flag's own name
         keep: bool = False,
         rebuild: bool = False,
         progress: Progress | None = None,
     ) -> LoadReport:
         """Bring files into the cache, all of them or (under any failure of ours) nothing, and report every line.
 
-        The home's own journal comes along. With *rebuild* the cache is first made anew from the files it remembers.
-        Raises: UsageError for an unknown format, StoreBusy, StoreError, OutputError; a file that cannot be read is
+        The home's own journal comes along. With *rebuild* the cache is first made anew from the files it remembers;
+        so it is where a file comes with another *map* than before, which takes the old one's place.
+        Raises: UsageError for an unknown format or a map that cannot be, StoreBusy, StoreError, OutputError; a file that cannot be read is
         not raised but reported.
         """
         started = time.monotonic()
         found = list(find(paths, home=self.home))
-        options = LoadOptions(format=format, tenant=tenant, source=source, style=style)
+        text = None if map is None else read_map_file(map)
+        options = LoadOptions(format=format, tenant=tenant, source=source, style=style, map=text)
         own = self._journal()
         work = [(one, options, keep) for one in found] + [(one, LoadOptions(), False) for one in own]
-        if rebuild:
-            return self._rebuild(work, started, progress)
+        replaced = set() if text is None else self._mapped_otherwise(found, options)
+        if rebuild or replaced:
+            return self._rebuild(work, started, progress, without=replaced)
         return self._load_into(self.database, work, started, progress)
 
     def write_records(
@@ -202,7 +209,8 @@ class Store(Asking):
     ) -> LoadReport:
         with writing(database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
             before, anew = _totals(connection), database == self.database and not _remembered(connection)
-            loading = Loading(connection, self.home, self._overrides(), progress)
+            changed_table = told_of_change(connection, self.home)
+            loading = Loading(connection, self.home, self._overrides(), progress, label_table(self.home))
             loading.start()
             for found, options, keep in work:
                 loading.take(found, options, keep=keep)
@@ -211,7 +219,7 @@ class Store(Asking):
             keep_answers(connection, self._kept, changed=changed)
             after = _totals(connection)
             remembered = _remembered(connection)
-        notices = []
+        notices = [] if changed_table is None else [changed_table]
         if anew and (lost := listed_beside(remembered, home=self.home)):
             remembered = [*remembered, *lost]
             notices.append(
@@ -234,9 +242,15 @@ class Store(Asking):
         )
 
     def _rebuild(
-        self, work: Sequence[tuple[Found, LoadOptions, bool]], started: float, progress: Progress | None
+        self,
+        work: Sequence[tuple[Found, LoadOptions, bool]],
+        started: float,
+        progress: Progress | None,
+        *,
+        without: Collection[Remembered] = (),
     ) -> LoadReport:
-        known = {one: found_again(one.path, home=self.home) for one in self._known_files()}
+        remembered = [one for one in self._known_files() if one not in without]
+        known = {one: found_again(one.path, home=self.home) for one in remembered}
         gone = [one.path for one, path in known.items() if not path.is_file()]
         if gone:
             raise InputError(
@@ -265,6 +279,17 @@ class Store(Asking):
                 if leftover.is_file():
                     leftover.unlink(missing_ok=True)
         return report
+
+    def _mapped_otherwise(self, found: Iterable[Found], options: LoadOptions) -> set[Remembered]:
+        """Return what is remembered of files that were loaded with another map than that of *options*."""
+        paths = {stored_path(one.path, home=self.home) for one in found}
+        return {
+            one
+            for one in self._known_files()
+            if one.path in paths
+            and one.tenant == options.tenant
+            and LoadOptions.of(one).map not in (None, options.map)
+        }
 
     def _known_files(self) -> list[Remembered]:
         if self.database.exists():
