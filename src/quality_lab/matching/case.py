@@ -124,10 +124,19 @@ def read_case(record: Any) -> Case:
         recorded=_calls(record, "recorded", problems),
         corrected=_calls(record, "corrected", problems),
         tape=_calls(record, "tape", problems),
-        messages=_objects(given, "messages", "input.messages", problems),
+        messages=_messages(given, problems),
         definitions=_objects(given, "tools", "input.tools", problems),
         problems=(*rules.problems, *problems),
     )
+
+
+def _messages(given: Mapping[str, Any], problems: list[str]) -> tuple[Mapping[str, Any], ...] | None:
+    messages = _objects(given, "messages", "input.messages", problems)
+    for at, message in enumerate(messages or ()):
+        if not isinstance(message.get("role"), str):
+            came = shown(message.get("role", ABSENT))
+            problems.append(f"input.messages[{at}].role: wanted text, got {came}")
+    return messages
 
 
 def _calls(record: Mapping[str, Any], name: str, problems: list[str]) -> tuple[Mapping[str, Any], ...] | None:

@@ -27,7 +27,9 @@ _MOST_PAUSES = 6
 _LONGEST_PAUSE_S = 60.0
 _TOO_MANY = "refused with 429"
 # What a case can do to the harness; it costs that case, not the run.
-_HARNESS = (QualityLabError, ValueError, TypeError, RecursionError)
+_HARNESS = (
+    QualityLabError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
