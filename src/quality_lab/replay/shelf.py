@@ -56,13 +56,13 @@ class Prepared:
 
     def as_captured(self) -> dict[str, Any]:
         """Return the definitions that the case brought along, in OpenAI's shape as they were, by name."""
-        tools = {tool.name for tool in self.stage.tools}
+        brought = {tool.name for tool in self.stage.tools} - self.of_today
         found: dict[str, Any] = {}
         for definition in self.case.definitions or ():
             function = definition.get("function")
             name = function.get("name") if isinstance(function, Mapping) else None
-            if name in tools - self.of_today and definition.get("type") == "function":
-                found.setdefault(str(name), plain(definition))
+            if isinstance(name, str) and name in brought and definition.get("type") == "function":
+                found.setdefault(name, plain(definition))
         return found
 
     def end_state(self) -> Any:
