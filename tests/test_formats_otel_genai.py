@@ -429,11 +429,12 @@ def test_times_are_told_by_their_size_and_stay_exact(tmp_path: Path, started: An
 
 
 def test_a_number_beyond_what_a_double_holds_loses_no_digit(tmp_path: Path) -> None:
-    one = {**tool(1, "look", {}, "ok"), "start_time": 9007199254740993000, "end_time": 9007199254740993001}
+    one = {**tool(1, "look", {}, "ok"), "start_time": 1777555053780274999, "end_time": 1777555053780275999}
 
     (call,) = told(tmp_path, one).calls
 
-    assert call.latency_ms == 0.000001
+    assert call.created_at == datetime(2026, 4, 30, 13, 17, 33, 780274, tzinfo=UTC)
+    assert call.latency_ms == 0.001
 
 
 @pytest.mark.parametrize(

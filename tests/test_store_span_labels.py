@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from span_making import TRACE, tool
+from test_formats_otel_genai import STORY, WRAPPINGS
 
 from quality_lab.store import Store
 
@@ -89,3 +90,27 @@ def test_the_tenant_of_a_label_is_that_of_its_call(tmp_path: Path) -> None:
     store.load([paths["labels"]], tenant="two")
 
     assert [one.key for one in placed(store)] == [None]
+
+
+@dataclass
+class Counted:
+    calls: int
+    conversations: int
+    messages: int
+
+
+def test_one_trace_out_of_ten_exporters_is_one_conversation_with_one_call(tmp_path: Path) -> None:
+    store = Store(tmp_path / "home")
+    paths = files(tmp_path, **{name.replace(" ", "_"): wrap(STORY) for name, wrap in WRAPPINGS.items()})
+
+    reports = store.load(list(paths.values())).files
+
+    found = store.ask(
+        Counted,
+        """select (select count(*) from tool_calls) as calls, (select count(*) from conversations) as conversations,
+                  (select count(*) from messages) as messages""",
+    )
+    assert len(reports) == len(WRAPPINGS) == 10
+    assert {one.format for one in reports} == {"otel_genai"}
+    assert found == [Counted(calls=1, conversations=1, messages=4)]
+    assert store.rejects() == []
