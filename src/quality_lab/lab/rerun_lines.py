@@ -109,8 +109,9 @@ async def rerun_lines(
         if model is not None:
             keeper = Keeper(home / "data" / KEPT_TRIALS, resume=asked.resume)
             closing.callback(keeper.close)
-        judge = Judge(judge_model) if judge_model is not None else None
-        if judge is not None:
+        judge = None
+        if judge_model is not None and model is not None:  # recorded decisions leave nothing to judge
+            judge = Judge(judge_model)
             await judge.measure([each.case for each in planned.to_run if each.malformed is None])
         run = Rerun(
             shelf,
