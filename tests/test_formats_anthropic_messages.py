@@ -152,6 +152,14 @@ def test_messages_alone_are_a_conversation(tmp_path: Path, shape: str) -> None:
     assert len({call.key for call in found.calls}) == (2 if shape == "list a line" else 1)
 
 
+def test_results_of_a_batch_are_responses(tmp_path: Path) -> None:
+    message = response({"role": "assistant", "content": [use()]}, 3)
+
+    found = read(written(tmp_path, [{"custom_id": "x", "result": {"type": "succeeded", "message": message}}]))
+
+    assert (found.format, [call.key for call in found.calls]) == ("anthropic_messages", ["msg_3#0.0"])
+
+
 def test_chats_of_another_maker_are_not_taken_for_anthropic_s(tmp_path: Path) -> None:
     assert read(written(tmp_path, [{"messages": [ASKED]}])).format == "openai_chat"
     assert read(written(tmp_path, [{"messages": [ASKED, asks(use())]}])).format == "anthropic_messages"

@@ -92,7 +92,7 @@ def test_a_log_is_the_same_as_an_archive_and_as_a_file(tmp_path: Path, shape: st
     assert json.loads(made.arguments or "") == {"cmd": "ls"}
     assert (made.created_at, made.latency_ms) == (datetime(2026, 5, 4, 10, 0, 1, tzinfo=UTC), 250.0)
     assert (talk.conversation_id, talk.model) == ("R/7/2", "m")
-    assert found.notes.merged == {"event of a call that stands in a message": 1}
+    assert found.notes.merged == {"event of a call": 1}
 
 
 def test_an_archive_packed_with_zstd_is_read_and_a_damaged_one_says_so(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,12 @@ from test_formats_upstream_traces import ITEM
 
 from quality_lab import formats
 from quality_lab.errors import InputError, UnrecognisedFormat, UsageError
+from quality_lab.formats.contract import Sample
 from quality_lab.formats.exact import restored_text, without_lone_surrogates
 from quality_lab.formats.making import quick
-from quality_lab.records import Feedback, Message, ToolCall, ToolDefinition
+from quality_lab.formats.streams import Stream
+from quality_lab.formats.units import raw_units
+from quality_lab.records import Feedback, Message, ReadNotes, ToolCall, ToolDefinition
 
 SPAN = tool(1, "look", {}, "ok")
 ONE_OF_EACH: dict[str, Any] = {
@@ -50,7 +54,38 @@ ONE_OF_EACH: dict[str, Any] = {
     "openinference": {**SPAN, "attributes": {"openinference.span.kind": "TOOL", "tool.name": "look"}},
     "phoenix_annotations": ANNOTATION,
     "langfuse": LANGFUSE,
+    "tau2_bench": {"id": "s", "task_id": "1", "termination_reason": "user_stop", "messages": []},
+    "livemcpbench": {
+        "task_id": "1",
+        "Question": "Hi",
+        "task_success": "success",
+        "messages": [{"role": "user"}],
+    },
+    "anthropic_messages": {
+        "messages": [
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "x", "input": {}}]}
+        ]
+    },
+    "openai_responses": {"model": "m", "input": "Hi"},
+    "google_adk": {"id": "s", "app_name": "a", "user_id": "u", "events": []},
+    "inspect_ai": {"id": 1, "epoch": 1, "target": "", "messages": []},
+    "sharegpt": {"conversations": [{"from": "human", "value": "Hi"}]},
+    "tool_lists": {"name": "x", "inputSchema": {"type": "object"}},
 }
+# Public files by how their paths begin, and the format that each is.
+PUBLIC = {
+    "claude-code": "claude_code", "google-adk/samples/customer": "google_adk", "inspect-ai": "inspect_ai",
+    "langfuse": "langfuse", "langsmith/anthropic": "managed_agents", "livemcpbench/human-annotation": "livemcpbench",
+    "logfire": "claude_code", "mcp-tools": "tool_lists", "openai-agents-sdk/test_music": "openai_agents",
+    "openai-agents-sdk/test_recipe_agents_hierarchy.ingest": "openai_agents",
+    "openai-agents-sdk/test_recipe_agents_hierarchy.responses": "openai_responses", "openai-chat": "openai_chat",
+    "openai-conformance/ChatCompletions": "openai_chat", "openai-conformance/Conversations": "openai_responses",
+    "openai-conformance/Responses_tool": "openai_responses", "sharegpt": "sharegpt", "tau-bench": "tau_bench",
+    "tau2-bench/es": "tau2_bench", "tau2-bench/telecom": "tau2_bench", "openinference/openinference": "openinference",
+    "openinference/otel": "otel_genai", "otel-agentevals/helm": "otel_genai", "otel-agentevals/tempo": "otel_genai",
+}  # fmt: skip
+# A chat that is more than that: the format on the left stands before the one on the right.
+MORE_SPECIAL = {("livemcpbench", "openai_chat"), ("inspect_ai", "openai_chat"), ("tau2_bench", "openai_chat")}
 
 
 def test_every_format_says_what_it_is_and_has_a_name_of_its_own() -> None:
@@ -233,3 +268,23 @@ def test_a_quickly_made_record_is_equal_to_one_made_slowly(data: st.DataObject) 
     assert type(made) is kind
     with pytest.raises(AttributeError):
         made.key_space = "other"
+
+
+@pytest.mark.parametrize("begins", PUBLIC)
+def test_every_public_file_is_its_own_format_s_and_no_other_s(shared: Path, begins: str) -> None:
+    folder = shared / "traces"
+    paths = [path for path in sorted(folder.rglob("*.*")) if str(path.relative_to(folder)).startswith(begins)]
+    looked_at = 0
+
+    for path in paths:
+        with Stream(path, shown=str(path)) as stream:
+            raws = list(islice(raw_units(stream, ReadNotes()), 50))
+        values = [json.loads(raw.text) for raw in raws if raw.text.strip()]
+        objects = [one for value in values for one in (value if isinstance(value, list) else [value])]
+        sample = Sample(layout="lines", objects=tuple(one for one in objects if isinstance(one, dict)))
+        fits = [known.name for known in formats.registry() if known.recognise(sample).fitting]
+        assert fits[0] == formats.recognise(path).name == PUBLIC[begins]
+        assert {(fits[0], other) for other in fits[1:]} <= MORE_SPECIAL
+        looked_at += 1
+
+    assert looked_at == len(paths) >= 1

@@ -95,7 +95,13 @@ def test_an_old_registry_s_arguments_become_the_schema_that_they_say(tmp_path: P
 def test_tools_of_many_servers_know_whose_they_are(tmp_path: Path) -> None:
     tool = {**WEATHER, "inputSchema": SCHEMA}
     servers = [
-        {"name": "Sky", "description": "Heaven", "tools": {"sky": {"tools": [tool]}}},
+        {
+            "id": 1,
+            "name": "Sky",
+            "description": "Heaven",
+            "config": {"mcpServers": {"sky": {}}},
+            "tools": {"sky": {"tools": [tool]}},
+        },
         {"name": "Sea", "tools": [{**tool, "description": "Tides"}]},
     ]
 

@@ -195,7 +195,7 @@ def _lay_beside(exchange: Exchange, events: _Events) -> None:
         told = events.tools.get(call.call_id or "")
         if told:
             _times(call, told.pop(0))
-            exchange.notes.count(exchange.notes.merged, "event of a call that stands in a message")
+            exchange.notes.count(exchange.notes.merged, "event of a call")
     for said in exchange.messages:
         usage = events.usage.get(said.message_id or "")
         if usage:

@@ -26,7 +26,7 @@ _OF_A_TOOL = frozenset(
     (*_SCHEMAS, "name", "title", "description", "annotations", "arguments", "type", "function", "strict")
 )
 _LISTS = ("tools", "functions", "result")
-_TALK = ("messages", "input", "output", "choices", "conversations", "events", "role", "content", "id")
+_TALK = ("messages", "input", "output", "choices", "conversations", "events", "role", "content")
 
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -131,9 +131,7 @@ def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
     return {
         'a tool ("name" with "inputSchema", "parameters" or "arguments"), or a list "tools" or "functions" '
         "of such": _is_tool(found) or any(_lists_tools(found.get(name)) for name in _LISTS),
-        "no messages beside them": not any(
-            name in found and not (name == "id" and "jsonrpc" in found) for name in _TALK
-        ),
+        "no messages beside them": not any(name in found for name in _TALK),
     }
 
 
