@@ -1,0 +1,140 @@
+"""Taking a person's content out of the cache, and keeping it out: rows whose names were forgotten go.
+
+It is done once when `forget` is asked for, and again at the end of every load, in the load's transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import duckdb
+
+from quality_lab.store.forgotten import Forgotten
+
+_DIGEST = "sha256($salt || ':{kind}:' || length({tenant}) || ':' || {tenant} || ':' || {value})"
+
+
+@dataclass(kw_only=True, slots=True)
+class Erased:
+    """What was taken out of the cache."""
+
+    rows: dict[str, int] = field(default_factory=dict)  # by table
+    lines: dict[int, int] = field(default_factory=dict)  # lines of the sources (by number) that held it
+
+    @property
+    def total(self) -> int:
+        """Return how many rows went."""
+        return sum(self.rows.values())
+
+
+def erase(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> Erased:
+    """Take out of every table what belongs to a forgotten conversation, contact or tenant."""
+    if not forgotten.digests:
+        return Erased()
+    _find(connection, forgotten)
+    erased = Erased()
+    lines: set[tuple[int, int]] = set()
+    for table, condition in _CONDITIONS.items():
+        lines |= set(
+            connection.execute(f"select distinct source_id, line from {table} where {condition}").fetchall()
+        )
+        (count,) = connection.execute(f"delete from {table} where {condition}").fetchone() or (0,)
+        if count:
+            erased.rows[table] = count
+    for source_id, _ in lines:
+        erased.lines[source_id] = erased.lines.get(source_id, 0) + 1
+    return erased
+
+
+def _find(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> None:
+    """Lay the uids of what goes into the temporary tables `gone_conversations`, `gone_calls`, `gone_tenants`."""
+    known = {"salt": forgotten.salt, "digests": sorted(forgotten.digests)}
+    conversation = _DIGEST.format(kind="conversation", tenant="tenant", value="conversation_id")
+    contact = _DIGEST.format(kind="contact", tenant="tenant", value="coalesce(contact_id, '')")
+    whole = _DIGEST.format(kind="tenant", tenant="tenant", value="''")
+    run = connection.execute
+    run(
+        f"""
+        create or replace temp table gone_tenants as
+        select tenant from (select tenant from sources union select tenant from tool_calls
+                            union select tenant from feedback union select tenant from conversations)
+        where array_contains($digests, {whole})""",
+        known,
+    )
+    run(
+        f"""
+        create or replace temp table gone_conversations as
+        with met as (
+            select conversation_uid, tenant, conversation_id, null as contact_id from conversations
+            union all
+            select conversation_uid, tenant, conversation_id, contact_id from tool_calls
+            union all
+            select (content ->> 'conversation_uid')::uuid, content ->> 'tenant', content ->> 'conversation_id',
+                   content ->> 'contact_id'
+            from versions where kind = 'tool_calls'
+        ), names as (select distinct * from met)
+        select distinct conversation_uid from names
+        where array_contains($digests, {conversation}) or array_contains($digests, {contact})
+           or tenant in (select tenant from gone_tenants)""",
+        known,
+    )
+    run("""
+        create or replace temp table gone_calls as
+        select call_uid from tool_calls where conversation_uid in (select conversation_uid from gone_conversations)
+        union
+        select uid from versions
+        where kind = 'tool_calls'
+          and (content ->> 'conversation_uid')::uuid in (select conversation_uid from gone_conversations)""")
+    for table, column in (("regression_cases", "record"), ("proposals", "record"), ("rejects", "text")):
+        _find_in_records(connection, known, table, column)
+
+
+def _find_in_records(
+    connection: duckdb.DuckDBPyConnection, known: dict[str, object], table: str, column: str
+) -> None:
+    """Lay origin and line of the records that name a forgotten conversation or contact into `gone_in_<table>`."""
+    conversation = _DIGEST.format(kind="conversation", tenant="tenant", value="name")
+    contact = _DIGEST.format(kind="contact", tenant="tenant", value="name")
+    connection.execute(
+        f"""
+        create or replace temp table gone_in_{table} as
+        with named as (
+            select t.source_id, t.line, s.tenant,
+                   unnest(regexp_extract_all(t.{column}, '"(?:conversationId|conversation_id)"\\s*:\\s*"?([^",}}\\s]+)', 1))
+                       as name, true as is_conversation
+            from {table} t join sources s using (source_id)
+            union all
+            select t.source_id, t.line, s.tenant,
+                   unnest(regexp_extract_all(t.{column}, '"(?:contactId|contact_id)"\\s*:\\s*"?([^",}}\\s]+)', 1)), false
+            from {table} t join sources s using (source_id)
+        )
+        select distinct source_id, line from named
+        where case when is_conversation then array_contains($digests, {conversation})
+                   else array_contains($digests, {contact}) end
+        union
+        select t.source_id, t.line from {table} t join sources s using (source_id)
+        where s.tenant in (select tenant from gone_tenants)""",
+        known,
+    )
+
+
+_BY_CONVERSATION = "conversation_uid in (select conversation_uid from gone_conversations)"
+_BY_TENANT = "tenant in (select tenant from gone_tenants)"
+
+
+def _in_records(table: str) -> str:
+    return f"(source_id, line) in (select (source_id, line) from gone_in_{table})"
+
+
+_CONDITIONS = {
+    "messages": _BY_CONVERSATION,
+    "feedback": f"call_uid in (select call_uid from gone_calls) or {_BY_CONVERSATION} or {_BY_TENANT}",
+    "regression_cases": f"call_uid in (select call_uid from gone_calls) or {_in_records('regression_cases')}",
+    "proposals": _in_records("proposals"),
+    "rejects": _in_records("rejects"),
+    "versions": "uid in (select call_uid from gone_calls)"
+    " or (content ->> 'call_uid')::uuid in (select call_uid from gone_calls)"
+    " or (content ->> 'conversation_uid')::uuid in (select conversation_uid from gone_conversations)",
+    "tool_calls": _BY_CONVERSATION,
+    "conversations": _BY_CONVERSATION,
+}
