@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from quality_lab.lab.export import Exported, Noun
     from quality_lab.store.kept import KeptQuestion
     from quality_lab.store.load_report import LoadReport
+    from quality_lab.store.loss_rows import LossRow
     from quality_lab.store.store import RejectRow, SourceRow
 
 
@@ -174,6 +175,18 @@ class Lab(Questions, Reporting, Rerunning, Reviewing):
         from quality_lab.store.store import RejectRow
 
         return Answer(self.store.rejects(path), RejectRow, title="Lines that could not be read")
+
+    def losses(self) -> Answer[LossRow]:
+        """Return what the files behind the lab hold and the lab does not: fields and kinds of record that nobody
+        knows, labels that no table maps, what was written more than once and merged, what was missing.
+
+        >>> import quality_lab as ql
+        >>> [(row.kind, row.what) for row in ql.open_demo().losses() if row.kind.startswith("fields")]
+        [('fields that nobody knows', 'widget')]
+        """
+        from quality_lab.store.loss_rows import loss_answer
+
+        return loss_answer(self.store.source_reports())
 
     def sources(self) -> Answer[SourceRow]:
         """Return the files behind the lab, with what they brought.

@@ -4,15 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 _LOSSES = (
-    *("set_aside", "unknown_fields", "unmapped_labels", "not_understood", "merged_by", "merged_from", "missing"),
+    *(
+        "set_aside",
+        "unknown_fields",
+        "unmapped_labels",
+        "not_understood",
+        "merged_by",
+        "merged_from",
+        "missing",
+    ),
     *("not_captured", "glued", "truncated_input"),
 )
 _WHERE_THEY_HAPPENED = (
-    *("set_aside", "merged_by", "merged_from", "missing", "not_captured", "glued", "truncated_input", "reason"),
+    *(
+        "set_aside",
+        "merged_by",
+        "merged_from",
+        "missing",
+        "not_captured",
+        "glued",
+        "truncated_input",
+        "reason",
+    ),
 )
+
+if TYPE_CHECKING:
+    from quality_lab.answers import Answer
+    from quality_lab.store.loss_rows import LossRow
 
 FileStatus = Literal["loaded", "unchanged", "unrecognised", "failed"]
 
@@ -73,6 +94,23 @@ class LoadReport:
         from quality_lab.store.load_words import load_lines
 
         return "\n".join(load_lines(self))
+
+    def losses(self) -> Answer[LossRow]:
+        """Return what the files of this load held and the lab does not: a row a field, a label, a rule of merging."""
+        from quality_lab.store.loss_rows import loss_answer
+
+        return loss_answer(one.to_json() for one in self.files)
+
+    def _repr_html_(self) -> str:
+        """Return the load as a notebook shows it: its words, then what was not understood."""
+        from html import escape
+
+        from quality_lab.answers import visible
+
+        words = escape(visible(repr(self), keep="\n"))
+        losses = self.losses()
+        below = losses._repr_html_() if losses else "<p>Every line of every file was read and understood.</p>"
+        return f'<pre style="white-space:pre-wrap">{words}</pre>{below}'
 
     def to_json(self) -> dict[str, object]:
         """Return the document of `load --json`."""

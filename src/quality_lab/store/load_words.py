@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from quality_lab.answers.harmless import visible
+from quality_lab.store.loss_rows import LossRow, in_words, loss_rows
 
 if TYPE_CHECKING:
     from quality_lab.store.load_report import FileReport, LoadReport
 
 _COUNTED = ("loaded", "updated", "unchanged", "merged", "rejected", "blank")
 _MOST_NAMES = 8
+_TOLD_BELOW = frozenset(
+    ("rejected", "glued", "ends too early", "possibly truncated")
+)  # in lines of their own
 
 
 def load_lines(report: LoadReport) -> list[str]:
@@ -32,15 +37,9 @@ def _file_lines(file: FileReport) -> list[str]:
     counted = {word: getattr(file, word) for word in _COUNTED}
     told = ", ".join(f"{count:,} {word}" for word, count in counted.items() if count) or "nothing in it"
     lines = [f"{name}: {file.format}, {file.lines:,} lines: {told}"]
-    for words, counts in (
-        ("fields that nobody knows", file.unknown_fields),
-        ("labels that nobody knows", file.unmapped_labels),
-        ("not understood", file.not_understood),
-        ("set aside", file.set_aside),
-        ("missing", file.missing),
-    ):
-        if counts:
-            lines.append(f"    {words}: {_tally(counts)}")
+    losses = [row for row in loss_rows([file.to_json()]) if row.kind not in _TOLD_BELOW]
+    for kind, rows in groupby(losses, key=lambda row: row.kind):
+        lines.append(f"    {kind}: {_listed(list(rows))}")
     if file.glued:
         lines.append(f"    {file.glued:,} objects shared a line with another")
     if file.truncated_input:
@@ -53,10 +52,9 @@ def _file_lines(file: FileReport) -> list[str]:
     return lines
 
 
-def _tally(counts: Mapping[str, int]) -> str:
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    shown = ", ".join(f"{visible(name)} ({times:,})" for name, times in ordered[:_MOST_NAMES])
-    more = len(ordered) - _MOST_NAMES
+def _listed(rows: Sequence[LossRow]) -> str:
+    shown = ", ".join(visible(in_words(row)) for row in rows[:_MOST_NAMES])
+    more = len(rows) - _MOST_NAMES
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from quality_lab.answers.words import percent
@@ -15,8 +16,10 @@ from quality_lab.metrics.label_counts import LabelCount
 from quality_lab.metrics.signs.reviews import LabelNote, Reviewed
 from quality_lab.metrics.signs.shares import GateReason
 from quality_lab.reports.blocks import Html, folded, items, join, paragraph, rate, table, tag
+from quality_lab.store.loss_rows import in_words, loss_rows
 from quality_lab.store.store import RejectRow
 
+_MOST_LOSSES = 5  # of one kind in one file
 _LEAST = 10  # calls: below that a rate says less than the words "not enough data"
 
 
@@ -161,24 +164,17 @@ def not_understood(reports: Sequence[Mapping[str, Any]], rejects: Sequence[Rejec
 
 
 def _words_on(report: Mapping[str, Any]) -> Iterable[str]:
-    rejected = report.get("rejected") or 0
-    if report.get("status") in ("failed", "unrecognised"):
-        yield f"{report['status']}: {report.get('reason') or 'no format knows it'}"
-    if rejected:
-        yield f"{rejected:,} of {report.get('lines') or 0:,} lines could not be read"
-    for key, words in (
-        ("unknown_fields", "fields nobody knows"),
-        ("unmapped_labels", "labels that are none of the five"),
-        ("not_understood", "kinds of record not understood"),
-    ):
-        counts = report.get(key) or {}
-        if counts:
-            named = ", ".join(f"{name} ({count:,})" for name, count in list(counts.items())[:5])
-            yield f"{words}: {named}" + (f" and {len(counts) - 5} more" if len(counts) > 5 else "")
-    if report.get("possibly_truncated"):
-        yield f"exactly {report.get('lines') or 0:,} rows, so the export may have been cut at its limit"
-    if report.get("truncated_input"):
-        yield "the file ends too early"
+    for kind, group in groupby(loss_rows([report]), key=lambda row: row.kind):
+        rows = list(group)
+        if kind == "rejected":
+            yield f"{rows[0].times:,} of {report.get('lines') or 0:,} lines could not be read"
+        elif kind in ("failed", "unrecognised", "ends too early", "possibly truncated"):
+            yield f"{kind}: {rows[0].what or 'no format knows it'}"
+        else:
+            named = ", ".join(map(in_words, rows[:_MOST_LOSSES]))
+            yield f"{kind}: {named}" + (
+                f" and {len(rows) - _MOST_LOSSES} more" if len(rows) > _MOST_LOSSES else ""
+            )
 
 
 def _failed(row: FailingTool) -> Html:
