@@ -240,7 +240,7 @@ def test_what_was_not_understood_on_load_is_named_file_by_file(tmp_path):
 
     said = words_of(quality_page(Lab(store), as_of="2026-07-01").not_understood())
 
-    assert "1 of 3 lines could not be read; fields nobody knows: colour (1)." in said
+    assert "1 of 3 lines could not be read; fields that nobody knows: colour (1)." in said
     assert "The line in quarantine" in said
 
 
