@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,6 +106,21 @@ class Journal:
             standing, key=lambda line: (str(line.get("created_at")), str(line.get("id"))), default=None
         )
 
+    def remove(self, goes: Callable[[dict[str, Any]], bool]) -> int:
+        """Return how many lines were removed: those that *goes* says go. It is for `forget` alone.
+
+        All else appends; what a person asks to be forgotten must not stay. *goes* is asked line by line,
+        shelf by shelf, retractions last.
+        """
+        removed = 0
+        for shelf in SHELVES:
+            path = self.path(shelf)
+            try:
+                removed += _rewrite(path, goes) if path.exists() else 0
+            except OSError as error:
+                raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+        return removed
+
     def lines(self, shelf: str) -> Iterator[dict[str, Any]]:
         """Yield the whole lines of *shelf* in order; what is no JSON object is left to `load`."""
         try:
@@ -121,6 +136,37 @@ class Journal:
                 continue
             if isinstance(line, dict):
                 yield line
+
+
+def _rewrite(path: Path, goes: Callable[[dict[str, Any]], bool]) -> int:
+    """Take lines out of *path* in place, under the lock of those who append; what stays is kept aside meanwhile."""
+    with path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        raws = file.read().split(b"\n")
+        kept = [raw for raw in raws if not _goes(raw, goes)]
+        if len(kept) == len(raws):
+            return 0
+        content = b"\n".join(kept)
+        aside = path.with_name(f"{path.name}.kept")
+        with aside.open("wb") as spare:
+            spare.write(content)
+            spare.flush()
+            os.fsync(spare.fileno())
+        file.seek(0)
+        file.write(content)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
+        aside.unlink()
+        return len(raws) - len(kept)
+
+
+def _goes(raw: bytes, goes: Callable[[dict[str, Any]], bool]) -> bool:
+    try:
+        line = json.loads(raw)
+    except ValueError:
+        return False
+    return isinstance(line, dict) and goes(line)
 
 
 def _append(path: Path, data: bytes) -> None:

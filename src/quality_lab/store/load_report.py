@@ -52,6 +52,7 @@ class FileReport:
     merged: int = 0  # the same record, more complete
     rejected: int = 0  # kept in quarantine
     blank: int = 0
+    forgotten: int = 0  # left out since somebody asked for it; part of `unchanged`
     set_aside: dict[str, int] = field(
         default_factory=dict
     )  # known and of no use here, by reason; part of `unchanged`
@@ -70,10 +71,19 @@ class FileReport:
     reason: str | None = None  # why it failed or was not recognised
     named: bool = True  # given by name, not found inside a folder
 
+    def leave_out(self, lines: int) -> None:
+        """Count *lines* that were read as forgotten: they brought nothing."""
+        for name in ("loaded", "merged", "updated", "rejected"):
+            part = min(lines, getattr(self, name))
+            setattr(self, name, getattr(self, name) - part)
+            self.unchanged += part
+            self.forgotten += part
+            lines -= part
+
     def to_json(self) -> dict[str, object]:
         """Return the entry of `load --json`; `glued`, `truncated_input` and the like only where they happened."""
         entry = asdict(self)
-        for name in _WHERE_THEY_HAPPENED:
+        for name in (*_WHERE_THEY_HAPPENED, "forgotten"):
             if not entry[name]:
                 del entry[name]
         return entry

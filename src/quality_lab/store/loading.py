@@ -24,6 +24,8 @@ from quality_lab.store.file_reading import (
     count_statuses,
     remember,
 )
+from quality_lab.store.forgetting import erase
+from quality_lab.store.forgotten import Forgotten
 from quality_lab.store.load_report import FileReport, unchanged_report
 from quality_lab.store.losses import Losses
 from quality_lab.store.merging import TABLES, merge, prepare, stage_conversations_of
@@ -133,12 +135,20 @@ class Loading:
         )
         self._files.append(ReadFile(reading=reading, remembered=remembered, size_bytes=0))
 
-    def finish(self) -> None:
-        """Merge what is staged, count what became of every line, and remember the files."""
+    def finish(self, forgotten: Forgotten) -> None:
+        """Merge what is staged, count what became of every line, and remember the files.
+
+        What was *forgotten* goes out again in the same breath.
+        """
         self._merge()
         for file in self._files:
             count_statuses(self.connection, file.reading)
             remember(self.connection, file)
+        erased = erase(self.connection, forgotten)
+        for file in self._files:
+            if lines := erased.lines.get(file.remembered.source_id):
+                file.reading.report.leave_out(lines)
+                remember(self.connection, file)
 
     def _next_reading(self, report: FileReport, options: LoadOptions, source_id: int) -> Reading:
         first_unit = self._next_unit

@@ -20,6 +20,7 @@ from quality_lab.records import Record
 from quality_lab.store.asking import Asking
 from quality_lab.store.database import utf8_path, writing
 from quality_lab.store.file_reading import LoadOptions
+from quality_lab.store.forgotten import read_forgotten
 from quality_lab.store.kept import KeptQuestion, keep_answers
 from quality_lab.store.label_table import label_table, told_of_change
 from quality_lab.store.load_report import LoadReport
@@ -100,6 +101,10 @@ class Store(Asking):
         self.home = home
         self._kept = kept  # questions whose rows a load is to keep
 
+    def kept_questions(self) -> Iterable[KeptQuestion]:
+        """Return the questions whose rows a load keeps."""
+        return self._kept()
+
     def exists(self) -> bool:
         """Return whether anything was ever loaded here."""
         return self.database.exists()
@@ -143,7 +148,7 @@ class Store(Asking):
             loading = Loading(connection, self.home, self._overrides())
             loading.start()
             loading.take_records(records, origin=origin, tenant=tenant)
-            loading.finish()
+            loading.finish(read_forgotten(self.home))
             keep_answers(connection, self._kept, changed=len(records))
 
     def rejects(self, path: str | None = None) -> list[RejectRow]:
@@ -214,7 +219,7 @@ class Store(Asking):
             loading.start()
             for found, options, keep in work:
                 loading.take(found, options, keep=keep)
-            loading.finish()
+            loading.finish(read_forgotten(self.home))
             changed = sum(one.loaded + one.updated + one.merged for one in loading.reports)
             keep_answers(connection, self._kept, changed=changed)
             after = _totals(connection)
