@@ -5,6 +5,7 @@ It is done once when `forget` is asked for, and again at the end of every load, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import duckdb
@@ -12,6 +13,7 @@ import duckdb
 from quality_lab.store.forgotten import Forgotten
 
 _DIGEST = "sha256($salt || ':{kind}:' || length({tenant}) || ':' || {tenant} || ':' || {value})"
+_NAMED = r'"{0}(?:Id|_id)"\s*:\s*"?([^",}}\s]+)'
 
 
 @dataclass(kw_only=True, slots=True)
@@ -90,7 +92,7 @@ def _find(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> None:
 
 
 def _find_in_records(
-    connection: duckdb.DuckDBPyConnection, known: dict[str, object], table: str, column: str
+    connection: duckdb.DuckDBPyConnection, known: Mapping[str, object], table: str, column: str
 ) -> None:
     """Lay origin and line of the records that name a forgotten conversation or contact into `gone_in_<table>`."""
     conversation = _DIGEST.format(kind="conversation", tenant="tenant", value="name")
@@ -100,12 +102,11 @@ def _find_in_records(
         create or replace temp table gone_in_{table} as
         with named as (
             select t.source_id, t.line, s.tenant,
-                   unnest(regexp_extract_all(t.{column}, '"(?:conversationId|conversation_id)"\\s*:\\s*"?([^",}}\\s]+)', 1))
-                       as name, true as is_conversation
+                   unnest(regexp_extract_all(t.{column}, $conversation_name, 1)) as name, true as is_conversation
             from {table} t join sources s using (source_id)
             union all
             select t.source_id, t.line, s.tenant,
-                   unnest(regexp_extract_all(t.{column}, '"(?:contactId|contact_id)"\\s*:\\s*"?([^",}}\\s]+)', 1)), false
+                   unnest(regexp_extract_all(t.{column}, $contact_name, 1)), false
             from {table} t join sources s using (source_id)
         )
         select distinct source_id, line from named
@@ -114,7 +115,11 @@ def _find_in_records(
         union
         select t.source_id, t.line from {table} t join sources s using (source_id)
         where s.tenant in (select tenant from gone_tenants)""",
-        known,
+        {
+            **known,
+            "conversation_name": _NAMED.format("conversation"),
+            "contact_name": _NAMED.format("contact"),
+        },
     )
 
 
