@@ -104,7 +104,7 @@ def test_a_model_that_does_it_right_passes_in_every_report(home: Path, server: A
         ("skipped", "INCONCLUSIVE", "inconclusive"),
     ]
     assert results[2]["reason"].startswith("no_messages")
-    assert results[0]["checks"] == [{"check": "calls", "status": "pass", "reason": None, "failures": []}]
+    assert results[0]["checks"] == [{"name": "calls", "status": "pass", "reason": None, "failures": []}]
     assert results[0]["evidence"]["grades"] == {"recorded": 1}
     assert results[0]["usage"] == {"input_tokens": 22, "output_tokens": 6}
     assert [trial["verdict"] for trial in results[0]["trials"]] == ["PASS"]
@@ -415,3 +415,26 @@ def test_help_is_help_and_no_case_is_said_to_be_none(home: Path) -> None:
         1,
         True,
     )
+
+
+def test_cases_behind_an_api_are_run_again_and_its_token_is_never_shown(
+    home: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUALITY_LAB_TOKEN", "tok-very-secret")
+    lines = "".join(f"{json.dumps(each)}\n" for each in (record(1), record(2, title="echo tok-very-secret")))
+    server.expect_request("/api/admin/quality/tool-call-regression-cases/export.jsonl").respond_with_data(
+        lines, content_type="application/x-ndjson"
+    )
+
+    ran = run(
+        "regressions", "--rerun", "--api-base", server.url_for(""), "--model", "m", "--base-url",
+        server.url_for("/v1"), "--json",
+    )  # fmt: skip
+
+    assert ran.code == 0
+    assert [(each["caseId"], each["verdict"]) for each in ran.document["results"]] == [
+        (1, "PASS"),
+        (2, "PASS"),
+    ]
+    assert ran.document["metadata"]["source"] == "api"
+    assert "tok-very-secret" not in ran.out + ran.err + (home / "data/reruns.jsonl").read_text()

@@ -40,7 +40,7 @@ class Check:
     def as_json(self) -> dict[str, Any]:
         """Return the check as JSON has it."""
         return {
-            "check": self.name,
+            "name": self.name,
             "status": self.status,
             "reason": self.reason,
             "failures": [asdict(failure) for failure in self.failures],
