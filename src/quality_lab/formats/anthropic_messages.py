@@ -254,9 +254,8 @@ def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
     asked = next((one for key in ("request", "params") if isinstance(one := found.get(key), dict)), found)
     asked = asked["body"] if isinstance(asked.get("body"), dict) else asked
     answered = next((one for key in ("response", "result") if isinstance(one := found.get(key), dict)), found)
-    answered = next(
-        (one for key in ("body", "message") if isinstance(one := answered.get(key), dict)), answered
-    )
+    inner = next((one for key in ("body", "message") if isinstance(one := answered.get(key), dict)), None)
+    answered = inner if inner is not None and answered is not found else answered
     messages = asked.get("messages")
     said = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
     response = answered.get("type") == "message" and answered.get("role") == "assistant"
