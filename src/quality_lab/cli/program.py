@@ -87,6 +87,12 @@ VERBS = (
     ),
     Verb("tools", "quality_lab.cli.tools:tools", "List tools, show one, check a file of them.", TRY),
     Verb(
+        "forget",
+        "quality_lab.cli.forget:forget",
+        "Take a person's content out, and say what remains in files.",
+        CHECK,
+    ),
+    Verb(
         "doctor",
         "quality_lab.cli.doctor:doctor",
         "Say what is installed, what is missing and how to get it.",

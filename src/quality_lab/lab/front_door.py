@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from quality_lab.formats.mapping.preview import SuggestedMap
     from quality_lab.lab.doctor import Check
     from quality_lab.lab.export import Exported, Noun
+    from quality_lab.store.forgetting_names import ForgetReport
     from quality_lab.store.kept import KeptQuestion
     from quality_lab.store.load_report import LoadReport
     from quality_lab.store.loss_rows import LossRow
@@ -267,6 +268,24 @@ class Lab(Questions, Reporting, Rerunning, Reviewing):
         from quality_lab.store.taking_out import write_tables
 
         return write_tables(self.store, Path(folder))
+
+    def forget(
+        self, *, conversation: str | None = None, contact: str | None = None, tenant: str | None = None
+    ) -> ForgetReport:
+        """Return what went out of cache and journal for good, and which files still hold it.
+
+        Later loads leave it out too, and count its lines as forgotten.
+
+        >>> import quality_lab as ql
+        >>> ql.open("my-project").forget()
+        Traceback (most recent call last):
+        quality_lab.errors.UsageError: wanted a conversation, a contact or a tenant to forget
+
+        Raises: UsageError, NoData where nothing of it is here, StoreBusy, StoreError, OutputError.
+        """
+        from quality_lab.store.forgetting_names import forget
+
+        return forget(self.store, conversation=conversation, contact=contact, tenant=tenant)
 
     def doctor(self, *, kernel: bool = True) -> Answer[Check]:
         """Return what is installed and what is missing, with how to get it; *kernel* starts one, for seconds.
