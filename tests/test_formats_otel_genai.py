@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from file_reading import Read, json_texts, read, written
 from hypothesis import given
+from hypothesis import strategies as st
 from span_making import (
     START,
     TRACE,
@@ -298,6 +299,17 @@ def test_the_same_call_made_twice_is_two_calls_with_and_without_ids(tmp_path: Pa
             ("2", '"one"', 0),
             ("4", '"two"', 1),
         ]
+
+
+def test_a_call_is_never_joined_with_one_that_ran_before_it_was_asked_for(tmp_path: Path) -> None:
+    found = told(
+        tmp_path,
+        tool(1, "look", {}, "by a program"),
+        chat(2, [USER], [asks((None, "look", {}))]),
+        tool(3, "look", {}, "by the model"),
+    )
+
+    assert [(call.key[-1], call.message_position) for call in found.calls] == [("1", None), ("3", 1)]
 
 
 def test_a_call_without_a_span_of_its_own_is_a_call_without_a_result(tmp_path: Path) -> None:
@@ -731,6 +743,49 @@ def test_one_line_of_a_collector_s_file_that_is_broken_costs_only_itself(tmp_pat
         (2, "resourceSpans[0].scopeSpans[].spans"), (3, "")
     ]  # fmt: skip
     assert len(found.calls) == 1
+
+
+NAMES = [
+    "gen_ai.operation.name", "gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool.call.arguments",
+    "gen_ai.tool.call.result", "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.definitions",
+    "gen_ai.prompt.0.role", "gen_ai.prompt.0.content", "gen_ai.completion.0.tool_calls.0.name", "llm.tools",
+    "gen_ai.usage.input_tokens", "openinference.span.kind", "llm.input_messages.0.message.content", "target",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.name", "input.value", "output.value", "events",
+    "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response", "ai.response.toolCalls", "ai.prompt.tools",
+    "traceloop.span.kind", "session.id", "error.type", "model_request_parameters", "gen_ai.system_instructions",
+]  # fmt: skip
+
+
+def telling() -> st.SearchStrategy[str]:
+    """JSON texts that look like what an instrumentation writes, and others, as they are and as text."""
+    words = st.sampled_from(["chat", "execute_tool", "TOOL", "LLM", "tool.look.start", "look", "a"]).map(
+        json.dumps
+    )
+    shapes = st.sampled_from([
+        json.dumps([USER, asks(CALL), answers("call_1", {}), {"role": 5}, None, [], "x"]), '{"parts": 5}',
+        '[{"role": "assistant", "tool_calls": [{"function": {"name": "look"}}, 7, {"function": 3}]}]',
+        '[{"type": "function", "function": {"name": "look", "parameters": "{broken"}}]', '{"content": {"parts": 1}}',
+    ])  # fmt: skip
+    plain = words | shapes | json_texts()
+    return plain | plain.map(json.dumps)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(NAMES), telling(), max_size=8), min_size=1, max_size=4))
+def test_whatever_stands_in_attributes_the_file_is_read(
+    tmp_path_factory: pytest.TempPathFactory, attributes: list[dict[str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("any", numbered=True)
+    spans = []
+    for number, one in enumerate(attributes, start=1):
+        members = ", ".join(f"{json.dumps(name)}: {text}" for name, text in one.items())
+        spans.append(json.dumps({**span(number, "step", parent=number - 1 or None), "attributes": "HERE"}))
+        spans[-1] = spans[-1].replace('"HERE"', "{" + members + "}")
+
+    found = read(written(folder, f"[{', '.join(spans)}]".encode()), name="otel_genai")
+
+    assert len(found.units) == len(attributes)
+    assert found.broken == []
+    assert len({call.key for call in found.calls}) == len(found.calls)
 
 
 def test_spans_whose_parents_run_in_a_circle_end_the_reading_all_the_same(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from quality_lab.formats.contract import ObjectFormat, Reading, Unit
 from quality_lab.formats.definitions import Definitions
 from quality_lab.formats.json_pieces import Pieces, list_in, object_in, object_of, quoted, word
 from quality_lab.formats.langfuse_observations import TYPES, observation_span
-from quality_lab.formats.langfuse_scores import score_feedback
+from quality_lab.formats.langfuse_scores import score_feedback, score_moment
 from quality_lab.formats.span_reading import gathered, laden
 from quality_lab.formats.span_story import Story
 from quality_lab.formats.span_tree import nodes_of
@@ -44,7 +44,7 @@ class _File:
         elif trace is not None:
             self._take_trace(trace, members, unit)
         elif "value" in members and "type" not in members:
-            self.scores.append((unit, members))
+            self._take_score(members, unit)
         elif word(members, "type") in TYPES:
             self._take_observation(members, unit, "")
         elif "timestamp" in members and "id" in members:
@@ -63,7 +63,7 @@ class _File:
                 if members is None:
                     raise Refused(f"{name}[{place}]", "wanted an object")
                 if name == "scores":
-                    self.scores.append((unit, members))
+                    self._take_score(members, unit)
                 else:
                     self._take_observation(members, unit, f"{name}[{place}]")
 
@@ -90,7 +90,11 @@ class _File:
                 for one in list_in(scores) or ():
                     score = object_in(one)
                     if score is not None:
-                        self.scores.append((unit, {"traceId": quoted(trace_id), **score}))
+                        self._take_score({"traceId": quoted(trace_id), **score}, unit)
+
+    def _take_score(self, score: Pieces, unit: int) -> None:
+        score_moment(score)  # a time that is none is told here, where its line is at hand
+        self.scores.append((unit, score))
 
     def _take_observation(self, members: Pieces, unit: int, path: str) -> None:
         self.spans.append(observation_span(members, unit, path, self._reading.notes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.json_pieces import Pieces, first, is_nothing, string_in, word
@@ -13,6 +14,16 @@ from quality_lab.labels import fold_label
 from quality_lab.records import AuthorKind, Feedback
 
 _AUTHORS: dict[str, AuthorKind] = {"ANNOTATION": "HUMAN", "EVAL": "LLM", "API": "CODE"}
+
+
+def score_moment(score: Pieces) -> datetime | None:
+    """Return when a score was given.
+
+    Raises:
+        Refused: what stands there is no time.
+    """
+    at = word(score, "timestamp", "createdAt", "created_at")
+    return None if at is None else iso_moment(at, "scores[].timestamp")
 
 
 def score_feedback(
@@ -37,7 +48,6 @@ def score_feedback(
     if given is not None and fold_label(given) is None:
         tally(notes, notes.unmapped_labels, given)
     value = first(score, "longStringValue") if word(score, "dataType") == "CORRECTION" else score.get("value")
-    at = word(score, "timestamp", "createdAt", "created_at")
     return Feedback(
         key_space=story.key_space,
         key=key,
@@ -54,7 +64,7 @@ def score_feedback(
         author_kind=_AUTHORS.get(source, "CODE"),
         author=word(score, "authorUserId", "author_user_id"),
         note=word(score, "comment"),
-        created_at=None if at is None else iso_moment(at, "scores[].timestamp"),
+        created_at=score_moment(score),
         source=reading.options.source,
         tool_name=None if place is None else place.tool_name,
     )

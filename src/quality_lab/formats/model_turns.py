@@ -256,7 +256,7 @@ def _function(raw: bytes) -> bytes | None:
     description = word(members, "description")
     if description is not None:
         fields.append(("description", quoted(description)))
-    if schema is not None and unquoted(schema)[:1] == b"{":
+    if object_in(schema) is not None and schema is not None:
         fields.append(("parameters", unquoted(schema)))
     inner = b",".join(quoted(key) + b":" + value for key, value in fields)
     return b'{"type":"function","function":{' + inner + b"}}"

@@ -1,6 +1,6 @@
 """OpenTelemetry spans of agents: OTLP JSON, Tempo, Jaeger, console exporters, flat lists, and log records.
 
-The spans of one file are joined in memory (some five times the file's size), since children are written
+The spans of one file are joined in memory (some ten times the file's size), since children are written
 before their parents and calls are told several times.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.json_pieces import Pieces, first, is_nothing, object_in, word
@@ -51,6 +52,16 @@ def span_feedback(spans: Sequence[Span], story: Story, reading: Reading) -> Iter
                 yield span.unit, _evaluation(event, f"{name}#evaluation.{number}", target, reading)
 
 
+def annotation_moment(members: Pieces) -> datetime | None:
+    """Return when an annotation was made, or changed last.
+
+    Raises:
+        Refused: what stands there is no time.
+    """
+    at = word(members, "updated_at", "created_at", "updatedAt", "createdAt")
+    return None if at is None else iso_moment(at, "created_at")
+
+
 def annotation(members: Pieces, target: AnnotationTarget, reading: Reading) -> Feedback:
     """Return an annotation as Phoenix writes it: a name, a kind of annotator, and a result."""
     result = object_in(members.get("result")) or members
@@ -63,7 +74,6 @@ def annotation(members: Pieces, target: AnnotationTarget, reading: Reading) -> F
     name = word(members, "name", "annotation_name")
     identifier = word(members, "identifier") or ""
     score = first(result, "score")
-    at = word(members, "updated_at", "created_at", "updatedAt", "createdAt")
     return Feedback(
         key_space="phoenix",
         key=word(members, "id") or f"{target.name}/{name or ''}/{kind}/{identifier}",
@@ -78,7 +88,7 @@ def annotation(members: Pieces, target: AnnotationTarget, reading: Reading) -> F
         author_kind=_KINDS.get(kind, "CODE"),
         author=word(members, "username", "user_id", "userId", "annotator") or identifier or None,
         note=word(result, "explanation", "comment", "note"),
-        created_at=None if at is None else iso_moment(at, "created_at"),
+        created_at=annotation_moment(members),
         source=reading.options.source,
         tool_name=target.tool_name,
     )

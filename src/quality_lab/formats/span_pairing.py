@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from quality_lab.formats.json_pieces import alike
 from quality_lab.formats.said_parts import Answered, Asked
@@ -13,6 +14,8 @@ from quality_lab.formats.span_threads import Entry
 from quality_lab.formats.span_tree import Node
 from quality_lab.formats.tool_facts import ToolFacts
 
+_LOOKED_AT = 64  # spans of equal calls among which one is looked for that may be meant
+Mark = tuple[str, ...] | None  # what two accounts of a call have in common
 _LAST_PART = re.compile(r".*(?:__|[./:])(?=.)", re.DOTALL)
 
 
@@ -66,8 +69,8 @@ def pairs(asked: list[Call], ran: list[Call]) -> Iterator[tuple[Call, Call]]:
     By the id of both in one trace, by that in any, by tool and arguments, by tool where the span tells no
     arguments, and by order where as many of a tool ran in a trace as were asked for: the surest first.
     """
-    for rule in (_same_id_and_trace, _same_id, _same_arguments, _no_arguments):
-        found = list(_paired(asked, ran, rule))
+    for mark in (_id_and_trace, _id, _arguments, _no_arguments):
+        found = list(_paired(asked, ran, mark))
         yield from found
         asked = _without(asked, [mine for mine, _ in found])
         ran = _without(ran, [theirs for _, theirs in found])
@@ -80,16 +83,22 @@ def _without(calls: list[Call], taken: list[Call]) -> list[Call]:
 
 
 def _paired(
-    asked: list[Call], ran: list[Call], fits: Callable[[Call, Call], bool]
+    asked: list[Call], ran: list[Call], mark_of: Callable[[Call], Mark]
 ) -> Iterator[tuple[Call, Call]]:
-    free: dict[str, list[Call]] = defaultdict(list)
+    """Yield pairs of calls whose marks are equal, in order; a call without a mark has no pair."""
+    free: dict[Mark, deque[Call]] = defaultdict(deque)
     for run in ran:
-        free[folded(run.name)].append(run)
-    for call in asked:
-        found = next((run for run in free[folded(call.name)] if fits(call, run)), None)
-        if found is not None:
-            free[folded(call.name)].remove(found)
-            yield call, found
+        mark = mark_of(run)
+        if mark is not None:
+            free[mark].append(run)
+    by_id = mark_of in (_id, _id_and_trace)
+    for call in asked if free else ():
+        waiting = free.get(mark_of(call), deque())
+        for place, run in enumerate(islice(waiting, _LOOKED_AT)):
+            if by_id or _may_be(call, run):
+                del waiting[place]
+                yield call, run
+                break
 
 
 def _in_order(asked: list[Call], ran: list[Call]) -> Iterator[tuple[Call, Call]]:
@@ -104,13 +113,38 @@ def _in_order(asked: list[Call], ran: list[Call]) -> Iterator[tuple[Call, Call]]
             yield from zip(calls, free[mark], strict=True)
 
 
-def _same_id_and_trace(asked: Call, run: Call) -> bool:
-    return asked.trace_id == run.trace_id and _same_id(asked, run)
+def _id(call: Call) -> Mark:
+    """Return the id by which the call was asked for, or by which it says that it ran."""
+    own = (
+        call.facts.call_id
+        if call.facts is not None
+        else call.asked.call_id
+        if call.asked is not None
+        else None
+    )
+    return None if own is None else (folded(call.name), own)
 
 
-def _same_id(asked: Call, run: Call) -> bool:
-    mine = asked.asked.call_id if asked.asked else None
-    return mine is not None and run.facts is not None and run.facts.call_id == mine
+def _id_and_trace(call: Call) -> Mark:
+    own = _id(call)
+    return None if own is None else (*own, call.trace_id)
+
+
+def _arguments(call: Call) -> Mark:
+    told: str | bytes | None = call.facts.arguments if call.facts is not None else None
+    if call.facts is None and call.asked is not None:
+        told = call.asked.arguments
+    raw = told.encode() if isinstance(told, str) else told
+    return None if raw is None else (call.trace_id, folded(call.name), alike(raw).decode("utf-8", "replace"))
+
+
+def _no_arguments(call: Call) -> Mark:
+    """Return a mark for a call that was asked for, and for one whose span tells no arguments."""
+    facts = call.facts
+    tells = (
+        facts is not None and facts.arguments_state in ("object", "json_string") and facts.arguments != "{}"
+    )
+    return None if tells else (call.trace_id, folded(call.name))
 
 
 def _may_be(asked: Call, run: Call) -> bool:
@@ -125,16 +159,3 @@ def _may_be(asked: Call, run: Call) -> bool:
         return True
     started, ran = asked.entry.node.span.started, run.node.span.started
     return started is None or ran is None or started <= ran
-
-
-def _same_arguments(asked: Call, run: Call) -> bool:
-    if asked.asked is None or run.facts is None or run.facts.arguments is None or not _may_be(asked, run):
-        return False
-    return alike(asked.asked.arguments) == alike(run.facts.arguments.encode())
-
-
-def _no_arguments(asked: Call, run: Call) -> bool:
-    if run.facts is None or not _may_be(asked, run):
-        return False
-    told = run.facts.arguments_state in ("object", "json_string") and run.facts.arguments != "{}"
-    return not told or asked.asked is None or asked.asked.arguments is None

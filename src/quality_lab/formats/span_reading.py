@@ -9,7 +9,8 @@ from typing import Any
 from quality_lab.formats.contract import Reading, Unit, each_object
 from quality_lab.formats.definitions import Definitions
 from quality_lab.formats.exact import restored
-from quality_lab.formats.span_feedback import span_feedback
+from quality_lab.formats.json_pieces import object_in
+from quality_lab.formats.span_feedback import annotation_moment, span_feedback
 from quality_lab.formats.span_story import Story
 from quality_lab.formats.span_tree import nodes_of
 from quality_lab.formats.spans import SPAN_IDS, TRACE_IDS, Span, spans_of
@@ -30,7 +31,12 @@ def read_spans(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     spans: list[Span] = []
 
     def collect(text: bytes, unit: int) -> None:
-        for span in spans_of(text, unit, reading.notes):
+        found = spans_of(text, unit, reading.notes)
+        for raw in (one for span in found for one in span.annotations):
+            annotation_moment(
+                object_in(raw) or {}
+            )  # a time that is none is told here, where its line is at hand
+        for span in found:
             span.attributes = {name: value for name, value in span.attributes.items() if _USEFUL.match(name)}
             spans.append(span)
 

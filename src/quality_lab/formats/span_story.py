@@ -183,7 +183,10 @@ class _Below:
     """Which call of a tool an agent works for."""
 
     def __init__(self, tools: list[Node]) -> None:
-        self._tools = tools
+        self._tools: dict[str, list[Node]] = defaultdict(list)
+        for tool in tools:
+            self._tools[tool.span.trace_id].append(tool)
+        self._known: dict[int, Node | None] = {}  # by agent
 
     def tool_above(self, node: Node) -> Node | None:
         """Return the span of the tool below which *node*'s agent works; None where it is the main agent's."""
@@ -195,16 +198,11 @@ class _Below:
                 agent = above
         if agent is None:
             return None
-        around = [tool for tool in self._tools if tool is not node and self._runs(tool, agent)]
-        return max(around, key=lambda tool: tool.age, default=None)
-
-    @staticmethod
-    def _runs(tool: Node, agent: Node) -> bool:
-        return (
-            tool.span.trace_id == agent.span.trace_id
-            and agent.within(tool)
-            and not any(above is agent for above in tool.above())
-        )
+        if id(agent) not in self._known:
+            around = (tool for tool in self._tools[agent.span.trace_id] if agent.within(tool))
+            outside = (tool for tool in around if not any(above is agent for above in tool.above()))
+            self._known[id(agent)] = max(outside, key=lambda tool: tool.age, default=None)
+        return self._known[id(agent)]
 
 
 def _turns(nodes: list[Node], reading: Reading) -> list[tuple[Node, ModelTurn]]:

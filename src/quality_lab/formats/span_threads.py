@@ -58,7 +58,8 @@ class Thread:
         return [*fresh, *answers]
 
     def _would_lose(self, keep: int, prints: list[int]) -> bool:
-        return any(entry.said.asked and entry.print not in prints for entry in self.entries[keep:])
+        told = set(prints)
+        return any(entry.said.asked and entry.print not in told for entry in self.entries[keep:])
 
     def all(self) -> list[Entry]:
         """Return every entry with its position."""
