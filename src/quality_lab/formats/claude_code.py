@@ -108,7 +108,7 @@ def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
     named = any(name in found for name in ("sessionId", "session_id", "leafUuid", "messageId"))
     return {
         '"type" as "user", "assistant" or one of a session\'s own': spoken
-        or (found.get("type") in _QUIET and (named or "total_cost_usd" in found)),
+        or (str(found.get("type")) in _QUIET and (named or "total_cost_usd" in found)),
         '"message" with "content"': isinstance(message, dict) and "content" in message
         if spoken
         else named or "total_cost_usd" in found,
