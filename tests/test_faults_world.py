@@ -118,6 +118,7 @@ def test_who_waits_goes_on_as_soon_as_the_holder_lets_go(
     assert held_calls(home) == (2 * SOME if verb == "load" else SOME)
 
 
+@pytest.mark.slow
 def test_two_loads_at_once_both_arrive(home: Path, tmp_path: Path) -> None:
     files = [many(tmp_path, first=1_000 * number, count=500) for number in (1, 2, 3)]
     loads = [
@@ -141,6 +142,7 @@ def test_two_loads_at_once_both_arrive(home: Path, tmp_path: Path) -> None:
 # ---- disks
 
 
+@pytest.mark.slow
 def test_a_file_system_that_takes_no_more_is_3_keeps_what_was_there_and_a_later_load_works(
     home: Path, tmp_path: Path
 ) -> None:
@@ -173,6 +175,7 @@ def small_disk() -> Iterator[Path]:
     folder.rmdir()
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_3_keeps_what_was_there_and_a_later_load_works(
     small_disk: Path, tmp_path: Path
 ) -> None:
@@ -410,6 +413,7 @@ def year_back(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {"LD_PRELOAD": str(folder / "clock.so")}
 
 
+@pytest.mark.slow
 def test_a_clock_set_back_a_year_loses_nothing_and_hangs_nowhere(
     home: Path, tmp_path: Path, year_back: dict[str, str]
 ) -> None:
@@ -439,6 +443,7 @@ def test_a_clock_set_back_a_year_loses_nothing_and_hangs_nowhere(
     assert took_s < 30
 
 
+@pytest.mark.slow
 def test_in_the_locale_c_letters_of_every_script_load_and_show_as_escapes(tmp_path: Path) -> None:
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     text = "Пхукет 🙂"
