@@ -152,6 +152,16 @@ def test_messages_alone_are_a_conversation(tmp_path: Path, shape: str) -> None:
     assert len({call.key for call in found.calls}) == (2 if shape == "list a line" else 1)
 
 
+def test_messages_of_two_files_are_two_conversations(tmp_path: Path) -> None:
+    one, other = (
+        read(written(tmp_path, [ASKED, asks(use(city=city)), answers(result())])).calls[0].key
+        for city in ("Nice", "Rome")
+    )
+
+    assert one.partition("#")[2] == other.partition("#")[2] == "1.0"
+    assert one != other
+
+
 def test_results_of_a_batch_are_responses(tmp_path: Path) -> None:
     message = response({"role": "assistant", "content": [use()]}, 3)
 

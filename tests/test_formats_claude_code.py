@@ -207,6 +207,40 @@ def test_what_a_resumed_session_writes_again_is_told_once(tmp_path: Path) -> Non
     assert found.notes.merged["message written again in a resumed session"] == 1
 
 
+def test_a_session_that_goes_on_from_another_of_the_file_begins_there(tmp_path: Path) -> None:
+    going_on = {**asks(3), "sessionId": "s-2"}
+
+    found = read(
+        written(
+            tmp_path,
+            [asks(1), says(2, "m1", use("a")), going_on, {**says(4, "m2", use("b")), "sessionId": "s-2"}],
+        )
+    )
+
+    assert [(call.key, call.turn, call.message_position) for call in found.calls] == [
+        ("s-1#a", 0, 1),
+        ("s-2#b", 0, 1),
+    ]
+
+
+def test_a_run_that_names_no_session_is_known_by_its_first_message(tmp_path: Path) -> None:
+    def bare(row: dict[str, Any]) -> dict[str, Any]:
+        return {"type": row["type"], "message": row["message"]}
+
+    one, other = (
+        {
+            talk.conversation_id
+            for talk in read(written(tmp_path, [bare(asks(1, words)), bare(says(2, "m", use("a")))])).of(
+                Conversation
+            )
+        }
+        for words in ("Do it", "Do that")
+    )
+
+    assert len(one) == len(other) == 1
+    assert one != other
+
+
 def test_a_session_loaded_again_when_it_has_grown_contradicts_nothing(tmp_path: Path) -> None:
     whole = [
         asks(1), says(2, "m1", use("a")), gives(3, result("a")), asks(4, "More"), says(5, "m2", use("b")),

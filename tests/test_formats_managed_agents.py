@@ -114,6 +114,12 @@ def test_a_page_of_events_and_events_read_twice_are_told_once(tmp_path: Path) ->
     assert found.notes.merged == {"event written again": 3}
 
 
+def test_events_of_a_session_that_nothing_names_go_by_the_first_of_them(tmp_path: Path) -> None:
+    found = read(written(tmp_path, [USE, DENY, ECHO]))
+
+    assert [call.key for call in found.calls] == ["session-of-sevt_3#sevt_3"]
+
+
 def test_usage_is_laid_beside_the_model_s_message_and_unknown_events_are_counted(tmp_path: Path) -> None:
     events = [
         SESSION,

@@ -137,6 +137,16 @@ def test_items_alone_are_a_conversation_however_they_are_listed(tmp_path: Path, 
     assert [call.result for call in found.calls][-1] == '"21.50"'
 
 
+def test_items_of_two_files_are_two_conversations_and_parallel_calls_one_batch(tmp_path: Path) -> None:
+    other = {**CALL, "call_id": "call_2", "name": "wind"}
+
+    nice = read(written(tmp_path, [ASKED, CALL, other, OUTPUT])).calls
+    rome = read(written(tmp_path, [ASKED, {**CALL, "arguments": "{}"}, OUTPUT])).calls
+
+    assert [(call.key.partition("#")[2], call.result) for call in nice] == [("1.0", '"21.50"'), ("1.1", None)]
+    assert nice[0].conversation_id != rome[0].conversation_id
+
+
 def test_a_person_s_no_to_an_approval_is_a_refusal_and_feedback_with_the_reason(tmp_path: Path) -> None:
     asks = {
         "type": "mcp_approval_request", "id": "mcpr_1", "server_label": "bank", "name": "pay",

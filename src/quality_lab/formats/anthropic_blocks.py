@@ -8,8 +8,9 @@ import msgspec
 
 from quality_lab.formats.exchange import Called, Exchange, Said
 from quality_lab.formats.json_pieces import Pieces, list_in, object_in, string_in, word
+from quality_lab.formats.moments import moment_of
 from quality_lab.formats.upstream import arguments_of
-from quality_lab.formats.validation import Refused, tally
+from quality_lab.formats.validation import Refused, joined, tally
 from quality_lab.records import ReadNotes
 
 _USES = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -94,6 +95,45 @@ def ask(exchange: Exchange, said: Said, block: Pieces, path: str, *, line: int |
     call = exchange.call(said, name, given, call_id=word(block, "id"), line=line)
     call.tool_server = word(block, "server_name", "mcp_server_name")
     return call
+
+
+def take(exchange: Exchange, message: Pieces, path: str, line: int) -> Said | None:
+    """Return the last message that an object says: a person's words, the model's, or the results in it."""
+    role = string_in(message.get("role"))
+    if role is None:
+        raise Refused(joined(path, "role"), "required field is missing")
+    blocks = blocks_in(message.get("content"), joined(path, "content"), exchange.notes)
+    said: Said | None = None
+    if role != "assistant":
+        for result in blocks.results:
+            said = answer(exchange, result, line)
+        if blocks.results and blocks.text is None and not blocks.more:
+            return said
+    said = exchange.say(role, blocks.text, line=line)
+    said.content = blocks.content if role == "assistant" or not blocks.results else None
+    said.message_id, said.model = word(message, "id"), word(message, "model")
+    said.created_at = moment_of(msgspec.Raw(message.get("created_at", b"")), joined(path, "created_at"))
+    for place, block in enumerate(blocks.uses):
+        ask(exchange, said, block, f"{joined(path, 'content')}[{place}]")
+    if role == "assistant":  # the provider's own tools answer in the same message
+        for result in blocks.results:
+            call = exchange.asker(result.call_id)
+            if call is not None:
+                content = None if result.content is None else result.content.decode()
+                call.answered(content, position=said.position, failed=result.failed, error_text=result.text)
+    return said
+
+
+def answer(exchange: Exchange, result: Result, line: int) -> Said:
+    """Return the message that a result is, and give the result to its call."""
+    said = exchange.say("tool", result.text, line=line)
+    content = None if result.content is None else result.content.decode()
+    said.call_id = result.call_id
+    said.content = None if content is None or content.startswith('"') else content
+    call = exchange.asker(result.call_id)
+    if call is not None:
+        call.answered(content, position=said.position, failed=result.failed, error_text=result.text)
+    return said
 
 
 def readable(content: bytes | None) -> str | None:

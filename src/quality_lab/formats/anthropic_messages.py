@@ -13,19 +13,19 @@ from typing import Any
 
 import msgspec
 
-from quality_lab.formats.anthropic_blocks import ask, blocks_in
+from quality_lab.formats.anthropic_blocks import blocks_in, take
 from quality_lab.formats.chat import Setting, call_key, retold
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.definitions import Definitions, Offer
-from quality_lab.formats.exchange import Exchange, Said
+from quality_lab.formats.exchange import Exchange, Said, opening
 from quality_lab.formats.history import History
+from quality_lab.formats.holding import told_at_the_end
 from quality_lab.formats.json_pieces import (
     Pieces,
     integer_in,
     is_nothing,
     list_in,
     object_in,
-    string_in,
     word,
 )
 from quality_lab.formats.moments import moment_of
@@ -55,7 +55,8 @@ class _Reader:
         self.definitions = Definitions()
         self._reading, self._notes = reading, reading.notes
         self._history = History(reading.notes)
-        self._single: Exchange | None = None  # of messages that stand one by one
+        self._single = Exchange(reading.notes)  # of messages that stand one by one
+        self._lines: set[int] = set()  # on which they stand
         self._unanswered: set[str] = set()  # keys of calls
 
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
@@ -71,7 +72,9 @@ class _Reader:
                     tally(self._notes, self._notes.unknown_fields, joined(path, key))
         if "messages" not in asked and answered is members:
             if "role" in members and word(members, "type") != "message":
-                return tuple(self._one_message(text, members, line))
+                self._lines.add(line)
+                take(self._single, members, "", line)
+                return ()
             if "content" not in members:
                 raise Refused("messages", "wanted messages, or a response with content")
             asked = {}
@@ -82,13 +85,19 @@ class _Reader:
         if self._unanswered:
             self._notes.count(self._notes.missing, "call without result", len(self._unanswered))
 
-    def _one_message(self, text: bytes, members: Pieces, line: int) -> Iterator[Record]:
-        exchange = self._single = self._single or Exchange(self._notes)
-        since = exchange.position
-        take(exchange, members, "", line)
-        setting = self._setting("messages", members, {}, None, None)
-        yield from self._told(exchange, setting, since)
-        exchange.forget()
+    def speaks(self, line: int) -> bool:
+        """Say whether a message stands alone on this line, and is told at the end."""
+        return line in self._lines
+
+    def single_messages(self) -> Iterator[tuple[int, Record]]:
+        """Yield the conversation that the messages are which stand one by one, with the lines of its records."""
+        exchange = self._single
+        if exchange.messages:
+            digests = exchange.digests()
+            name, _ = self._history.place(digests, given_id=None, opening=opening(digests, exchange))
+            setting = self._setting(name, {}, {}, None, None)
+            yield from self._told(exchange, setting, 0)
+        self.missing()
 
     def _records(
         self, asked: Pieces, answered: Pieces, below: str, answer_below: str, line: int
@@ -118,19 +127,19 @@ class _Reader:
         if given_id is None and "messages" not in asked:
             given_id = word(answered, "id")
         digests = exchange.digests()
-        first = next((at for at, one in enumerate(exchange.messages, 1) if one.role == "assistant"), -1)
-        conversation_id, since = self._history.place(digests, given_id=given_id, opening=digests[first])
+        name = opening(digests, exchange)
+        conversation_id, since = self._history.place(digests, given_id=given_id, opening=name)
         setting = self._setting(conversation_id, asked, answered, moment, offer)
-        yield from self._told(exchange, setting, since, offer)
+        yield from (record for _, record in self._told(exchange, setting, since, offer))
 
     def _told(
         self, exchange: Exchange, setting: Setting, since: int, offer: Offer | None = None
-    ) -> Iterator[Record]:
+    ) -> Iterator[tuple[int, Record]]:
         waiting = exchange.finish(counted=False)
         for call in exchange.calls:
             key = call_key(setting.conversation_id, call.said.position, call.index)
             (self._unanswered.add if call in waiting else self._unanswered.discard)(key)
-        yield Conversation(
+        conversation = Conversation(
             key_space=NAME,
             conversation_id=setting.conversation_id,
             source=setting.source,
@@ -140,10 +149,11 @@ class _Reader:
             ended_at=setting.moment,
             offered=None if offer is None else offer.digests,
         )
-        for _, record in exchange.records(setting, since=since):
+        yield exchange.messages[0].line, conversation
+        for line, record in exchange.records(setting, since=since):
             if isinstance(record, ToolCall) and (record.message_position or 0) < since:
                 record = retold(record)
-            yield record
+            yield line, record
 
     def _setting(
         self,
@@ -171,45 +181,6 @@ class _Reader:
             return self.definitions.offer(msgspec.Raw(asked["tools"]), moment)
         except msgspec.ValidationError as problem:
             raise Refused(*refusal(problem, below=joined(below, "tools"))) from None
-
-
-def take(exchange: Exchange, message: Pieces, path: str, line: int) -> Said | None:
-    """Return the last message that an object says: a person's words, the model's, or the results in it."""
-    role = string_in(message.get("role"))
-    if role is None:
-        raise Refused(joined(path, "role"), "required field is missing")
-    blocks = blocks_in(message.get("content"), joined(path, "content"), exchange.notes)
-    said: Said | None = None
-    if role != "assistant":
-        for result in blocks.results:
-            said = answer(exchange, result, line)
-        if blocks.results and blocks.text is None and not blocks.more:
-            return said
-    said = exchange.say(role, blocks.text, line=line)
-    said.content = blocks.content if role == "assistant" or not blocks.results else None
-    said.message_id, said.model = word(message, "id"), word(message, "model")
-    said.created_at = moment_of(msgspec.Raw(message.get("created_at", b"")), joined(path, "created_at"))
-    for place, block in enumerate(blocks.uses):
-        ask(exchange, said, block, f"{joined(path, 'content')}[{place}]")
-    if role == "assistant":  # the provider's own tools answer in the same message
-        for result in blocks.results:
-            call = exchange.asker(result.call_id)
-            if call is not None:
-                content = None if result.content is None else result.content.decode()
-                call.answered(content, position=said.position, failed=result.failed, error_text=result.text)
-    return said
-
-
-def answer(exchange: Exchange, result: Any, line: int) -> Said:
-    """Return the message that a result is, and give the result to its call."""
-    said = exchange.say("tool", result.text, line=line)
-    content = None if result.content is None else result.content.decode()
-    said.call_id = result.call_id
-    said.content = None if content is None or content.startswith('"') else content
-    call = exchange.asker(result.call_id)
-    if call is not None:
-        call.answered(content, position=said.position, failed=result.failed, error_text=result.text)
-    return said
 
 
 def _part(members: Pieces, names: tuple[str, ...]) -> tuple[Pieces, str]:
@@ -246,8 +217,10 @@ def _lay_beside(said: Said, answered: Pieces, moment: datetime | None) -> None:
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     reader = _Reader(reading)
-    yield from reader.definitions.told_at_last(each_object(raws, reading, reader.records))
-    reader.missing()
+    units = told_at_the_end(
+        each_object(raws, reading, reader.records), speaks=reader.speaks, records=reader.single_messages
+    )
+    return reader.definitions.told_at_last(units)
 
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:

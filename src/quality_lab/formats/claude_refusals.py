@@ -8,7 +8,11 @@ from a tool's own complaint by what complaints have (a tag, an exit code, a path
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import NamedTuple
+
+from quality_lab.formats.chat import Setting
+from quality_lab.records import Feedback
 
 _FIXED = (
     "The user doesn't want to proceed with this tool use",
@@ -74,3 +78,32 @@ def kind_of(text: str) -> str | None:
     if text.startswith(("Claude requested permissions", "Permission to use")):
         return "permission"
     return "exit_code" if text.startswith("Exit code ") else None
+
+
+class PersonsNo(NamedTuple):
+    """A person's no, on its line; the call may stand in another file."""
+
+    line: int
+    call_key: str
+    tool_name: str | None
+    words: str | None
+    moment: datetime | None
+
+
+def feedback_of(no: PersonsNo, setting: Setting) -> Feedback:
+    """Return the feedback that a person's no is, on the call that it was said to."""
+    return Feedback(
+        key_space=setting.key_space,
+        key=f"{no.call_key}/refusal",
+        target_level="call",
+        target_key_space=setting.key_space,
+        conversation_id=setting.conversation_id,
+        call_key=no.call_key,
+        name="approval",
+        score="false",
+        author_kind="HUMAN",
+        note=no.words,
+        created_at=no.moment,
+        source=setting.source,
+        tool_name=no.tool_name,
+    )

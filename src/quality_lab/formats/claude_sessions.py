@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
 
 from quality_lab.formats.anthropic_blocks import Blocks, Result, ask, blocks_in
 from quality_lab.formats.chat import Setting
 from quality_lab.formats.claude_entries import Entry
-from quality_lab.formats.claude_refusals import kind_of, refusal_in
+from quality_lab.formats.claude_refusals import PersonsNo, feedback_of, kind_of, refusal_in
 from quality_lab.formats.contract import Reading
 from quality_lab.formats.exact import restored
 from quality_lab.formats.exchange import Called, Exchange, Said
 from quality_lab.formats.json_pieces import Pieces, first, integer_in, number_in, object_in, string_in, word
 from quality_lab.formats.moments import moment_of
 from quality_lab.formats.validation import Refused
-from quality_lab.records import Conversation, Feedback, Record, ToolCall
-
-
-class _Refused(NamedTuple):
-    """A person's no, on its line; the call may stand in another file."""
-
-    line: int
-    call_key: str
-    tool_name: str | None
-    words: str | None
-    moment: datetime | None
+from quality_lab.records import Conversation, Record, ToolCall
 
 
 @dataclass(slots=True)
@@ -42,7 +32,7 @@ class _Session:
     moments: list[datetime] = field(default_factory=list)
     model: str | None = None
     last_line: int = 0
-    refusals: list[_Refused] = field(default_factory=list)
+    refusals: list[PersonsNo] = field(default_factory=list)
 
 
 class Sessions:
@@ -54,6 +44,7 @@ class Sessions:
         self._current: str | None = None
         self._lines: set[int] = set()  # with messages
         self._seen: set[tuple[str, int]] = set()  # uuid and hash of the message
+        self._uuids: set[str] = set()
         self._written: dict[str, str] = {}  # id of a call → session in which it stood first
         self.turned = False  # a person has spoken since records were told last
 
@@ -84,6 +75,7 @@ class Sessions:
                 self._notes.count(self._notes.merged, "line written again")
                 return
             self._seen.add(mark)
+            self._uuids.add(entry.uuid)
         session = self._session(entry, moment)
         self._lines.add(line)
         session.last_line = line
@@ -97,14 +89,15 @@ class Sessions:
             self._others_speak(session, chain, exchange, entry, message, blocks, moment, line)
 
     def _session(self, entry: Entry, moment: datetime | None) -> _Session:
-        name = entry.sessionId or entry.session_id or self._current or f"unnamed-{entry.uuid or 'session'}"
+        name = entry.sessionId or entry.session_id or self._current or _unnamed(entry)
         agent = bool(entry.isSidechain) and entry.agentId is not None
         if agent and name not in self._sessions:  # a sub-agent's own file names its session, not itself
             name = f"{name}/agent-{entry.agentId}"
         elif not agent:
             self._current = name
         if name not in self._sessions:
-            whole = bytes(entry.parentUuid) in (b"", b"null")
+            parent = string_in(bytes(entry.parentUuid))
+            whole = parent is None or parent in self._uuids
             main = Exchange(self._notes)
             if not whole and moment is not None:
                 main.position = int(moment.timestamp())
@@ -204,7 +197,7 @@ class Sessions:
         no = refusal_in(result.text, string_in(entry.beside), tool_name) if result.failed else None
         if no is not None and result.call_id is not None:
             key = f"{session.id}#{result.call_id}"
-            session.refusals.append(_Refused(line, key, tool_name, no.words, moment))
+            session.refusals.append(PersonsNo(line, key, tool_name, no.words, moment))
         if call is None:
             return
         call.answered(content, position=said.position, failed=result.failed, error_text=result.text)
@@ -242,7 +235,7 @@ class Sessions:
                 told.setdefault(session.last_line, []).append(self._conversation(session, setting))
                 session.moments, session.last_line = [], 0
             for no in session.refusals:
-                told.setdefault(no.line, []).append(restored(_feedback(no, setting)))
+                told.setdefault(no.line, []).append(restored(feedback_of(no, setting)))
             session.refusals = []
         self.turned = False
         return told, waiting
@@ -269,6 +262,10 @@ class Sessions:
         )
 
 
+def _unnamed(entry: Entry) -> str:
+    return f"unnamed-{hashlib.sha256(bytes(entry.message)).hexdigest()[:16]}"
+
+
 def _key(session: _Session, call: Called) -> str:
     return f"{session.id}#{call.call_id or f'{call.said.position}.{call.index}'}"
 
@@ -278,21 +275,3 @@ def _placed(record: Record, session: _Session) -> Record:
     if session.whole or not isinstance(record, ToolCall):
         return record
     return replace(record, turn=None, cycle=None, call_index=None, message_position=None)
-
-
-def _feedback(no: _Refused, setting: Setting) -> Feedback:
-    return Feedback(
-        key_space=setting.key_space,
-        key=f"{no.call_key}/refusal",
-        target_level="call",
-        target_key_space=setting.key_space,
-        conversation_id=setting.conversation_id,
-        call_key=no.call_key,
-        name="approval",
-        score="false",
-        author_kind="HUMAN",
-        note=no.words,
-        created_at=no.moment,
-        source=setting.source,
-        tool_name=no.tool_name,
-    )

@@ -235,6 +235,11 @@ class Exchange:
         self.calls = [call for call in self.calls if call.answer_position is None and call.result is None]
 
 
+def opening(digests: list[str], exchange: Exchange) -> str:
+    """Return the digest of all up to the model's first word: many people open with the same one."""
+    return digests[next((at for at, said in enumerate(exchange.messages, 1) if said.role == "assistant"), -1)]
+
+
 def message_record(said: Said, setting: Setting) -> Message:
     """Return the record of a message."""
     return _message(

@@ -19,8 +19,8 @@ import msgspec
 from quality_lab.formats.anthropic_blocks import blocks_in, readable
 from quality_lab.formats.chat import Setting
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
-from quality_lab.formats.exact import restored
 from quality_lab.formats.exchange import Called, Exchange, Said
+from quality_lab.formats.holding import told_at_the_end
 from quality_lab.formats.json_pieces import (
     Pieces,
     first,
@@ -69,6 +69,7 @@ class _Reader:
         self._sessions: dict[str, _Session] = {}
         self._current: str | None = None
         self._seen: set[str] = set()  # ids of events
+        self._lines: set[int] = set()  # of events that are told at the end
 
     def take(self, text: bytes, line: int) -> tuple[Record, ...]:
         """Take in one line; only what is set aside is told at once."""
@@ -81,6 +82,7 @@ class _Reader:
         for event, session_id in found:
             if method.endswith(".send") and "id" not in event:
                 self._session(session_id).sent.append((line, event))
+                self._lines.add(line)
             else:
                 records += self._event(event, session_id, line)
         return tuple(records)
@@ -88,12 +90,13 @@ class _Reader:
     def _event(self, event: Pieces, session_id: str | None, line: int) -> Iterator[Record]:
         kind = word(event, "type") or ""
         if kind == "session" or "environment_id" in event:
+            self._lines.add(line)
             session = self._session(word(event, "id"))
             agent = object_in(event.get("agent")) or {}
             session.model = word(object_in(agent.get("model")) or {}, "id") or word(agent, "model")
             return
-        session = self._session(session_id or word(event, "session_id"))
         event_id = word(event, "id")
+        session = self._session(session_id or word(event, "session_id"), event_id)
         if event_id is not None and event_id in self._seen:
             self._notes.count(self._notes.merged, "event written again")
             return
@@ -122,11 +125,17 @@ class _Reader:
             if not kind.startswith(_QUIET):
                 tally(self._notes, self._notes.not_understood, kind or "event without a type")
             yield SetAside(kind=kind, reason="it says nothing of a call")
+            return
+        self._lines.add(line)
 
-    def _session(self, session_id: str | None) -> _Session:
-        if session_id is not None:
-            self._current = session_id
-        name = session_id or self._current or "session"
+    def speaks(self, line: int) -> bool:
+        """Say whether more than what is set aside stands on this line."""
+        return line in self._lines
+
+    def _session(self, session_id: str | None, event_id: str | None = None) -> _Session:
+        """Return the session of an event; one that nothing names goes by its first event."""
+        self._current = session_id or self._current or f"session-of-{event_id}"
+        name = self._current
         if name not in self._sessions:
             self._sessions[name] = _Session(Exchange(self._notes), name)
         return self._sessions[name]
@@ -262,19 +271,8 @@ def _refusal(event: Pieces, call: Called, setting: Setting) -> Feedback:
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     reader = _Reader(reading)
-    held: list[Unit] = []
-    for unit in each_object(raws, reading, reader.take):
-        if unit.records or unit.rejects or unit.blank:
-            yield unit
-        else:
-            held.append(unit)
-    told: dict[int, list[Record]] = {}
-    for line, record in reader.told():
-        told.setdefault(line, []).append(restored(record))
-    for unit in held:
-        yield Unit(unit.line, tuple(told.pop(unit.line, ())))
-    for line, records in told.items():  # of lines of which something was set aside as well
-        yield Unit(line, tuple(records))
+    units = each_object(raws, reading, reader.take)
+    return told_at_the_end(units, speaks=reader.speaks, records=reader.told)
 
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
-from quality_lab.formats.exact import restored
 from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.holding import told_at_the_end
 from quality_lab.formats.json_pieces import is_nothing, list_in, object_in, string_in, word
 from quality_lab.formats.moments import moment_of
 from quality_lab.formats.tool_facts import server_in, wrapped_tool
@@ -196,17 +196,8 @@ _line = FlatDecoder(_Line)
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     traces = _Traces(reading)
-    held: dict[int, Unit] = {}
-    for unit in each_object(raws, reading, traces.take):
-        if unit.line in held or unit.blank or unit.rejects or not traces.has_calls(unit.line):
-            yield unit
-        else:
-            held[unit.line] = unit
-    told: dict[int, list[Record]] = {}
-    for line, record in traces.told():
-        told.setdefault(line, []).append(restored(record))
-    for line, unit in held.items():
-        yield Unit(line, (*unit.records, *told.get(line, ())))
+    units = each_object(raws, reading, traces.take)
+    return told_at_the_end(units, speaks=traces.has_calls, records=traces.told)
 
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:

@@ -17,8 +17,9 @@ import msgspec
 from quality_lab.formats.chat import Setting, call_key, retold
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.definitions import Definitions, Offer
-from quality_lab.formats.exchange import Exchange, Said
+from quality_lab.formats.exchange import Exchange, Said, opening
 from quality_lab.formats.history import History
+from quality_lab.formats.holding import told_at_the_end
 from quality_lab.formats.json_pieces import (
     Pieces,
     integer_in,
@@ -49,7 +50,8 @@ class _Reader:
         self._history = History(reading.notes)
         self._going_on: dict[str, tuple[str, Exchange]] = {}  # by id of a response or a conversation
         self._instructions: dict[str, str] = {}  # of each conversation, as a digest
-        self._single: Exchange | None = None  # of items that stand one by one
+        self._single = Items(Exchange(reading.notes), 0)  # that stand one by one
+        self._lines: set[int] = set()  # on which they stand
         self._unanswered: set[str] = set()  # keys of calls
 
     def records(self, text: bytes, line: int) -> tuple[Record, ...]:
@@ -64,18 +66,39 @@ class _Reader:
                 return (
                     SetAside(kind=kind, reason="an event of a stream; the finished response says it all"),
                 )
-            item = ("type" in members or "role" in members) and not kind.startswith("response.")
-            found = Line({}, {}, [text], "", "") if item else taken_apart(members, self._notes)
+            if ("type" in members or "role" in members) and not kind.startswith("response."):
+                self._lines.add(line)
+                self._single.line = line
+                self._single.take(members, "")
+                return ()
+            found = taken_apart(members, self._notes)
         return tuple(self._records(found, line))
+
+    def speaks(self, line: int) -> bool:
+        """Say whether an item stands alone on this line, and is told at the end."""
+        return line in self._lines
+
+    def single_items(self) -> Iterator[tuple[int, Record]]:
+        """Yield the conversation that the items are which stand one by one, with the lines of its records."""
+        exchange = self._single.exchange
+        if exchange.messages:
+            digests = exchange.digests()
+            name, _ = self._history.place(digests, given_id=None, opening=opening(digests, exchange))
+            self._settle(exchange, name)
+            nothing = Line({}, {}, None, "", "")
+            setting = self._setting(nothing, name, None, None)
+            first = exchange.messages[0].line
+            yield first, self._conversation(nothing, setting, None, None)
+            yield from exchange.records(setting)
+            yield from ((first, _refusal(denial, setting)) for denial in self._single.denials)
+        if self._unanswered:
+            self._notes.count(self._notes.missing, "call without result", len(self._unanswered))
 
     def _records(self, found: Line, line: int) -> Iterator[Record]:
         moment = moment_of_line(found)
         before = word(found.asked, "previous_response_id") or word(found.answered, "previous_response_id")
         given_id = conversation_of_line(found)
         going_on = self._going_on.get(given_id or before or "")
-        if found.items is not None and not found.asked and len(found.items) == 1:  # one item a line
-            self._single = self._single or Exchange(self._notes)
-            going_on = ("items", self._single)
         exchange = going_on[1] if going_on else Exchange(self._notes)
         since = exchange.position
         items = Items(exchange, line)
@@ -88,8 +111,8 @@ class _Reader:
         if going_on is None and given_id is None and before is None:
             alone = response_id if "input" not in found.asked else None
             digests = exchange.digests()
-            opening = _opening(digests, exchange)
-            conversation_id, since = self._history.place(digests, given_id=alone, opening=opening)
+            name = opening(digests, exchange)
+            conversation_id, since = self._history.place(digests, given_id=alone, opening=name)
         else:
             conversation_id = going_on[0] if going_on else given_id or before or ""
         if said is not None and "output" in found.answered:
@@ -102,15 +125,10 @@ class _Reader:
                 record = retold(record)
             yield record
         yield from (_refusal(denial, setting) for denial in items.denials)
-        for name in (given_id, response_id):
-            if name is not None:
-                self._going_on[name] = (conversation_id, exchange)
+        for known in (given_id, response_id):
+            if known is not None:
+                self._going_on[known] = (conversation_id, exchange)
         exchange.forget()
-
-    def missing(self) -> None:
-        """Count the calls that no line of the file brought a result for."""
-        if self._unanswered:
-            self._notes.count(self._notes.missing, "call without result", len(self._unanswered))
 
     def _settle(self, exchange: Exchange, conversation_id: str) -> None:
         waiting = exchange.finish(counted=False)
@@ -190,11 +208,6 @@ def _lay_beside(said: Said, answered: Pieces, moment: datetime | None) -> None:
     said.finish_reason = reason or (None if status == "completed" else status)
 
 
-def _opening(digests: list[str], exchange: Exchange) -> str:
-    """Return the digest of all up to the model's first word: agents of one conversation offer other tools."""
-    return digests[next((at for at, said in enumerate(exchange.messages, 1) if said.role == "assistant"), -1)]
-
-
 def _refusal(denial: Any, setting: Setting) -> Feedback:
     call = denial.call
     return Feedback(
@@ -215,8 +228,10 @@ def _refusal(denial: Any, setting: Setting) -> Feedback:
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     reader = _Reader(reading)
-    yield from reader.definitions.told_at_last(each_object(raws, reading, reader.records))
-    reader.missing()
+    units = told_at_the_end(
+        each_object(raws, reading, reader.records), speaks=reader.speaks, records=reader.single_items
+    )
+    return reader.definitions.told_at_last(units)
 
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:

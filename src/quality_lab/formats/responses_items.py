@@ -14,7 +14,7 @@ import msgspec
 from quality_lab.formats.exchange import Called, Exchange, Said
 from quality_lab.formats.json_pieces import Pieces, first, is_nothing, list_in, object_in, string_in, word
 from quality_lab.formats.upstream import arguments_of
-from quality_lab.formats.validation import Refused, tally
+from quality_lab.formats.validation import Refused, joined, tally
 
 _PARTS = ("input_text", "output_text", "text", "summary_text", "refusal", "reasoning_text")
 _OWN_TOOLS = {  # of the provider: type of the item → members that hold what was asked, and what came back
@@ -97,7 +97,7 @@ class Items:
     def _message(self, item: Pieces, path: str) -> None:
         role = word(item, "role")
         if role is None:
-            raise Refused(f"{path}.role", "required field is missing")
+            raise Refused(joined(path, "role"), "required field is missing")
         text, content = content_of(item.get("content"))
         if role != "assistant":
             self._spoken = None
@@ -112,7 +112,7 @@ class Items:
     def _call(self, item: Pieces, path: str, kind: str) -> None:
         name = string_in(item.get("name"))
         if name is None:
-            raise Refused(f"{path}.name", "required field is missing")
+            raise Refused(joined(path, "name"), "required field is missing")
         given = arguments_of(msgspec.Raw(item.get("arguments" if kind == "function_call" else "input", b"")))
         call = self.exchange.call(self._model(), name, given, call_id=word(item, "call_id", "id"))
         handed = _HANDOFF.fullmatch(name)
