@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,16 @@ journal.os.fsync = lambda descriptor: None  # the disk's patience is not what is
 book = journal.Journal(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     book.append("labels", {"record_type": "label", "number": number, "note": "x" * 500}, author=sys.argv[3])
+"""
+
+RUNS = """
+import sys
+from pathlib import Path
+from quality_lab import journal
+journal.os.fsync = lambda descriptor: None
+book = journal.Journal(Path(sys.argv[1]))
+for run in range(30):
+    book.extend("verdicts", [{"run": f"{sys.argv[2]}{run}"} for _ in range(200)], author=None)
 """
 
 
@@ -135,3 +146,25 @@ def test_a_writer_that_is_killed_costs_its_own_line_at_most(journal: Journal) ->
         numbers = [line["number"] for line in whole if line["author"] == f"w{round_}"]
         assert numbers == list(range(len(numbers)))
     assert whole[-1]["author"] == "after"
+
+
+def test_many_lines_of_one_moment_stand_together_whoever_else_writes(journal: Journal) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", RUNS, str(journal.folder), name]) for name in ("a", "b")
+    ]
+
+    ended = [writer.wait(timeout=60) for writer in writers]
+
+    lines = list(journal.lines("verdicts"))
+    changes = sum(one["run"] != other["run"] for one, other in pairwise(lines))
+    assert ended == [0, 0]
+    assert len({line["id"] for line in lines}) == len(lines) == 2 * 30 * 200
+    assert changes == 2 * 30 - 1
+    assert len({line["created_at"] for line in lines if line["run"] == "a0"}) == 1
+
+
+def test_no_entry_makes_no_file(journal: Journal) -> None:
+    written = journal.extend("verdicts", [], author=None)
+
+    assert written == []
+    assert not journal.folder.exists()

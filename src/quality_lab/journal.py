@@ -12,13 +12,14 @@ import fcntl
 import json
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from quality_lab.errors import OutputError, UsageError
+from quality_lab.json_text import compact
 
 SHELVES = ("labels", "decisions", "cases", "verdicts", "retractions")
 
@@ -51,6 +52,21 @@ class Journal:
 
         Raises: OutputError where the folder or the disk refuses; then nothing of the line counts.
         """
+        return self.extend(shelf, [entry], author=author, now=now)[0]
+
+    def extend(
+        self,
+        shelf: str,
+        entries: Iterable[Mapping[str, Any]],
+        *,
+        author: str | None,
+        now: datetime | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return the lines that were written for *entries*, all of them in one write, or none where there is
+        no entry.
+
+        Raises: OutputError where the folder or the disk refuses; then no line of them counts.
+        """
         path = self.path(shelf)
         moment = (
             (now or datetime.now(UTC))
@@ -58,22 +74,20 @@ class Journal:
             .isoformat(timespec="microseconds")
             .replace("+00:00", "Z")
         )
-        line: dict[str, Any] = {
-            "record_type": entry.get("record_type", shelf.removesuffix("s")),
-            "id": uuid.uuid4().hex,
-        }
-        line |= {"created_at": moment, "author": author} | dict(entry)
-        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        try:
-            data = (text + "\n").encode("utf-8")
-        except UnicodeEncodeError:  # a lone surrogate: as its escape it is still exactly what came
-            data = (json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n").encode("ascii")
+        lines: list[dict[str, Any]] = []
+        for entry in entries:
+            head = {"record_type": entry.get("record_type", shelf.removesuffix("s")), "id": uuid.uuid4().hex}
+            lines.append({**head, "created_at": moment, "author": author, **entry})
+        if not lines:
+            return []
+        # numbers as they were written, a lone surrogate as its escape
+        data = "".join(f"{compact(line)}\n" for line in lines).encode()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             _append(path, data)
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
-        return line
+        return lines
 
     def retract(self, line_id: str, *, author: str | None, note: str | None = None) -> dict[str, Any]:
         """Return the line that takes back the line called *line_id*, which stays where it is.
