@@ -665,6 +665,37 @@ def test_arguments_are_read_through_every_string_and_stated_ones_are_never_unwra
     assert (call.arguments, call.arguments_state) == (expected, state)
 
 
+def test_values_that_otlp_types_one_by_one_come_out_whole_and_exact(tmp_path: Path) -> None:
+    values = {"id": 9007199254740993, "at": {"x": [1, True, "a", 0.5, []]}, "": "", "none": {}}
+    one = tool(1, "look", {}, "ok")
+    one["attributes"]["gen_ai.tool.call.arguments"] = values
+
+    (call,) = read(written(tmp_path, json.dumps(otlp([one])).encode())).calls
+
+    assert json.loads(call.arguments or "") == values
+    assert call.arguments_state == "object"
+
+
+def test_monocle_tells_a_call_in_two_spans_and_its_values_in_events(tmp_path: Path) -> None:
+    given_events = [
+        {"name": "data.input", "attributes": {"input": '["SFO", "BOM"]'}},
+        {"name": "data.output", "attributes": {"response": "booked"}},
+    ]
+    kinds = {1: "agentic.tool.invocation", 2: "agentic.mcp.invocation"}
+    inner, outer = (
+        {**span(number, "flight", parent=number - 1 or None, span__type=kinds[number], entity__1__name="book_flight"),
+         "events": given_events}
+        for number in (2, 1)
+    )  # fmt: skip
+
+    found = told(tmp_path, inner, outer)
+
+    (call,) = found.calls
+    assert (call.key[-1], call.tool_name) == ("1", "book_flight")
+    assert (call.arguments, call.result) == ('["SFO", "BOM"]', '"booked"')
+    assert found.notes.merged == {"span of a call inside another of it": 1}
+
+
 def test_definitions_come_from_every_place_that_offers_them(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"id": {"type": "integer"}}}
     places: list[dict[str, Any]] = [
