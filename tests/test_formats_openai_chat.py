@@ -246,6 +246,21 @@ def test_a_response_alone_is_a_conversation_under_its_own_id(tmp_path: Path) -> 
     assert [(call.key, call.result_state) for call in found.calls] == [("chatcmpl-9#0.0", "not_captured")]
 
 
+def test_requests_and_responses_of_a_batch_are_read(tmp_path: Path) -> None:
+    asked = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": [USER]}}
+    body = {"id": "chatcmpl-9", "created": 1730371250, "choices": [{"message": ASKS}]}
+    answered = {
+        "id": "batch_req_1", "custom_id": "1", "error": None,
+        "response": {"status_code": 200, "request_id": "r", "body": body},
+    }  # fmt: skip
+
+    requests, responses = read(written(tmp_path, [asked])), read(written(tmp_path, [answered]))
+
+    assert [(one.role, one.text) for one in requests.messages] == [("user", USER["content"])]
+    assert [call.key for call in responses.calls] == ["batch_req_1#0.0"]
+    assert (requests.notes.unknown_fields, responses.notes.unknown_fields) == ({}, {})
+
+
 def test_results_that_nobody_asked_for_are_counted(tmp_path: Path) -> None:
     found = read(
         written(tmp_path, [{"messages": [USER, answers("lost", "1"), SAYS, ASKS, answers("other", "2")]}])

@@ -112,13 +112,8 @@ class _Reader:
 
     def _line(self, text: bytes) -> _Line:
         outer = _conversation.decode(text, self._notes)
-        asked, below = outer, ""
-        if bytes(outer.request) not in _NOTHING:
-            asked, below = _conversation.decode(bytes(outer.request), self._notes, below="request"), "request"
-        answered, answer_below = outer, ""
-        if bytes(outer.response).startswith(b"{"):  # text there is the answer once more
-            answered = _conversation.decode(bytes(outer.response), self._notes, below="response")
-            answer_below = "response"
+        asked, below = self._half(outer, outer.request, "request")
+        answered, answer_below = self._half(outer, outer.response, "response")
         times = [one.moment(path) for one, path in ((outer, ""), (answered, answer_below), (asked, below))]
         moment = next((time for time in times if time is not None), None)
         talk = Talk(self._notes)
@@ -131,6 +126,16 @@ class _Reader:
         if given_id is None and bytes(asked.messages) in _NOTHING and answered.id is not None:
             given_id = str(answered.id)  # a response alone has no other name
         return _Line(given_id, outer.model or answered.model or asked.model, talk, offer, moment, reply)
+
+    def _half(self, outer: ConversationFields, raw: msgspec.Raw, name: str) -> tuple[ConversationFields, str]:
+        """Return the half of a line that stands under *name*, out of what a batch wraps round it, and its path."""
+        half, below = outer, ""
+        if bytes(raw).startswith(b"{"):  # text there is the answer once more
+            half, below = _conversation.decode(bytes(raw), self._notes, below=name), name
+        if bytes(half.body).startswith(b"{"):
+            below = joined(below, "body")
+            half = _conversation.decode(bytes(half.body), self._notes, below=below)
+        return half, below
 
     def _answer(self, answered: ConversationFields, talk: Talk, below: str) -> _Reply | None:
         """Take in the message of the first choice; others were never part of the conversation."""
@@ -190,10 +195,7 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
 
 
 def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
-    inner = found["request"] if isinstance(found.get("request"), dict) else found
-    messages, choices = inner.get("messages"), inner.get("choices")
-    if isinstance(found.get("response"), dict):
-        choices = found["response"].get("choices")
+    messages, choices = _half_of(found, "request").get("messages"), _half_of(found, "response").get("choices")
     said = messages if isinstance(messages, list) else []
     answers = choices if isinstance(choices, list) else []
     roles = all(isinstance(one, dict) and isinstance(one.get("role"), str) for one in said)
@@ -202,6 +204,11 @@ def _expectations(found: Mapping[str, Any]) -> Mapping[str, bool]:
         or any(isinstance(one, dict) and isinstance(one.get("message"), dict) for one in answers),
         'messages with "role", as OpenAI writes them': roles and not any(map(_is_foreign, said)),
     }
+
+
+def _half_of(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    half = found[name] if isinstance(found.get(name), dict) else found
+    return half["body"] if isinstance(half.get("body"), dict) else half
 
 
 def _is_foreign(message: Mapping[str, Any]) -> bool:

@@ -52,6 +52,13 @@ class ConversationFields(msgspec.Struct, kw_only=True, gc=False):
     logprobs: msgspec.Raw = _ABSENT
     store: msgspec.Raw = _ABSENT
     service_tier: msgspec.Raw = _ABSENT
+    body: msgspec.Raw = _ABSENT  # of a batch: what stands round requests and responses
+    custom_id: msgspec.Raw = _ABSENT
+    method: msgspec.Raw = _ABSENT
+    url: msgspec.Raw = _ABSENT
+    status_code: msgspec.Raw = _ABSENT
+    request_id: msgspec.Raw = _ABSENT
+    error: msgspec.Raw = _ABSENT
     system_fingerprint: msgspec.Raw = _ABSENT
 
     def given_id(self) -> str | None:
