@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 
 from quality_lab import outcomes
-from quality_lab.errors import InputError, OutputError
+from quality_lab.errors import InputError, OutputError, StoreBusy
 from quality_lab.formats import read_map_file
 from quality_lab.records import Record
 from quality_lab.store.asking import Asking
@@ -276,6 +276,13 @@ class Store(Asking):
                 raise InputError(
                     "the rebuild failed, so the database stays as it is: "
                     + "; ".join(f"{one.path}: {one.reason}" for one in failed)
+                )
+            names = {(one.path, one.tenant, one.options) for one in known}
+            late = [one for one in self._known_files() if (one.path, one.tenant, one.options) not in names]
+            if late and self.database.exists():
+                raise StoreBusy(
+                    f"{len(late):,} files were loaded while the rebuild ran, so the database stays as it is; "
+                    "run it again"
                 )
             draft.replace(self.database)
             self.database.with_name(self.database.name + ".wal").unlink(missing_ok=True)
