@@ -20,6 +20,7 @@ from child_command import command, largest_file, run_apart, run_without_root
 from command_line import run
 from test_store_loading import trace, write
 
+from quality_lab.errors import StoreBusy
 from quality_lab.store import Store
 
 MIB = 1 << 20
@@ -197,7 +198,7 @@ def test_a_full_disk_is_3_keeps_what_was_there_and_a_later_load_works(
     assert (later.code, held_calls(home)) == (0, 2 * SOME), later.err
 
 
-def test_a_report_or_an_export_onto_a_full_disk_is_3_and_leaves_nothing_half(
+def test_an_export_onto_a_full_disk_is_3_and_says_why(
     home: Path, small_disk: Path
 ) -> None:
     (small_disk / "filler").write_bytes(bytes(shutil.disk_usage(small_disk).free))
@@ -261,6 +262,25 @@ def test_a_rebuild_that_is_killed_leaves_the_old_cache(home: Path, tmp_path: Pat
     assert run("load", "--rebuild", "--home", home).code == 0
     assert held_calls(home) == SOME + MANY
     assert [path.name for path in (home / "data").iterdir() if "rebuild" in path.name] == []
+
+
+def test_a_load_that_ends_while_a_rebuild_runs_is_not_lost(home: Path, tmp_path: Path) -> None:
+    later = few(tmp_path, "later.jsonl", first=500)
+    loads = []
+
+    def in_the_middle(path: str, lines: int) -> None:
+        if not loads:
+            loads.append(run("load", later, "--home", home).code)
+
+    run("load", many(tmp_path, count=3_000), "--home", home)
+    with pytest.raises(StoreBusy, match="1 files were loaded while the rebuild ran"):
+        Store(home).load(rebuild=True, progress=in_the_middle)
+    kept = held_calls(home)
+    again = run("load", "--rebuild", "--home", home)
+
+    assert loads == [0]
+    assert kept == held_calls(home) == 2 * SOME + 3_000
+    assert again.code == 0
 
 
 # ---- damage
@@ -332,7 +352,7 @@ def test_a_foreign_log_beside_the_cache_harms_nothing(home: Path, tmp_path: Path
     assert (loaded.code, held_calls(home)) == (0, 2 * SOME), loaded.err
 
 
-def test_a_spoilt_list_of_files_is_named_and_the_database_still_answers(home: Path) -> None:
+def test_a_spoilt_list_of_files_is_written_anew_from_the_database(home: Path) -> None:
     (home / "data" / "sources.json").write_text("{not a list")
 
     assert run("failing-tools", "--home", home).code == 0
