@@ -771,7 +771,7 @@ def test_one_line_of_a_collector_s_file_that_is_broken_costs_only_itself(tmp_pat
     found = read(written(tmp_path, [otlp([STORY[1]]), bad, b"oops", otlp([STORY[3]])]))
 
     assert [(line, path) for line, path, _ in found.broken] == [
-        (2, "resourceSpans[0].scopeSpans[].spans"), (3, "")
+        (2, "resourceSpans[0].scopeSpans[0].spans"), (3, "")
     ]  # fmt: skip
     assert len(found.calls) == 1
 

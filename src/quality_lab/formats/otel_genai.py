@@ -1,6 +1,6 @@
 """OpenTelemetry spans of agents: OTLP JSON, Tempo, Jaeger, console exporters, flat lists, and log records.
 
-The spans of one file are joined in memory (some ten times the file's size), since children are written
+The spans of one file are joined in memory (some six times the file's size), since children are written
 before their parents and calls are told several times.
 """
 
@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from quality_lab.formats.contract import ObjectFormat
+from quality_lab.formats.span_envelopes import SCOPES
 from quality_lab.formats.span_reading import KEY_SPACE, read_spans, span_marks, spans_within
-from quality_lab.formats.spans import LOGS, RESOURCES, SCOPES
+from quality_lab.formats.spans import LOGS, RESOURCES
 
 NAME = "otel_genai"
 KEY = (

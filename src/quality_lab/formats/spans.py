@@ -22,13 +22,13 @@ from quality_lab.formats.json_pieces import (
     word,
 )
 from quality_lab.formats.span_attributes import attributes_in, laid_flat
+from quality_lab.formats.span_envelopes import SCOPES, Resource, resource_in, resources_in
 from quality_lab.formats.span_ids import span_id_of, trace_id_of
 from quality_lab.formats.span_times import nanoseconds_in, status_in, times_in
 from quality_lab.formats.validation import Refused, refusal, tally
 from quality_lab.records import ReadNotes
 
 RESOURCES = ("resourceSpans", "resource_spans", "batches")
-SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
 LOGS = ("resourceLogs", "resource_logs")
 _SCOPE_LOGS = ("scopeLogs", "scope_logs")
 TRACE_IDS = ("traceId", "trace_id", "traceID", "context.trace_id")
@@ -104,10 +104,10 @@ def _spans(members: Pieces, unit: int, notes: ReadNotes, *, path: str, depth: in
             return
     resources = next((name for name in RESOURCES if name in members), None)
     if resources is not None:
-        for place, about in enumerate(_objects(members[resources], path + resources)):
-            yield from _of_resource(about, unit, notes, f"{path}{resources}[{place}]")
+        for place, found in enumerate(resources_in(members[resources], path + resources)):
+            yield from _of_resource(found, unit, notes, f"{path}{resources}[{place}]")
     elif _has(members, SCOPES):
-        yield from _of_resource(members, unit, notes, path.rstrip("."))
+        yield from _of_resource(resource_in(members, path.rstrip(".")), unit, notes, path.rstrip("."))
     elif _has(members, LOGS):
         yield from _of_logs(members, unit, path)
     elif "spans" in members:
@@ -116,16 +116,21 @@ def _spans(members: Pieces, unit: int, notes: ReadNotes, *, path: str, depth: in
         yield _span(members, unit, notes, path.rstrip("."))
 
 
-def _of_resource(members: Pieces, unit: int, notes: ReadNotes, path: str) -> Iterator[Span]:
-    resource = attributes_in((object_in(members.get("resource")) or {}).get("attributes"))
+def _of_resource(found: Resource, unit: int, notes: ReadNotes, path: str) -> Iterator[Span]:
+    resource = attributes_in((object_in(bytes(found.resource)) or {}).get("attributes"))
     for name in SCOPES:
-        for scope in _objects(members.get(name), f"{path}.{name}"):
-            about = (
-                object_in(first(scope, "scope", "instrumentationLibrary", "instrumentation_library")) or {}
+        for scope in getattr(found, name) or ():
+            about = next(
+                filter(None, (scope.scope, scope.instrumentationLibrary, scope.instrumentation_library)), b""
             )
-            for place, one in enumerate(_objects(scope.get("spans"), f"{path}.{name}[].spans")):
-                span = _span(one, unit, notes, f"{path}.{name}[].spans[{place}]")
-                span.resource, span.scope = resource, word(about, "name") or span.scope
+            scope_name = word(object_in(bytes(about)) or {}, "name")
+            for place, one in enumerate(scope.spans or ()):
+                where = f"{path}.{name}[].spans[{place}]"
+                members = object_in(bytes(one))
+                if members is None:
+                    raise Refused(where, "wanted an object")
+                span = _span(members, unit, notes, where)
+                span.resource, span.scope = resource, scope_name or span.scope
                 yield span
 
 
