@@ -31,7 +31,8 @@ def _file_lines(file: FileReport) -> list[str]:
     name = visible(file.path)
     if file.status in ("failed", "unrecognised"):
         reason = [f"    {visible(line)}" for line in (file.reason or "").splitlines()]
-        return [f"{name}: {file.status}", *reason]
+        own = [f"    If it is of your own making: quality-lab load {name} --suggest-map"]
+        return [f"{name}: {file.status}", *reason, *(own if file.status == "unrecognised" else [])]
     if file.format is None:
         return [f"{name}: {file.reason}"]
     counted = {word: getattr(file, word) for word in _COUNTED}
