@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from quality_lab.store.database import utf8_path, writing
 from quality_lab.store.forgetting import Erased, erase
 from quality_lab.store.forgotten import Kind, read_forgotten, write_forgotten
 from quality_lab.store.kept import keep_answers, let_go
+from quality_lab.store.rebuilding import draft_path
 
 if TYPE_CHECKING:
     from quality_lab.store.store import Store
@@ -189,7 +189,7 @@ def _notices(home: Path, journal_lines: int) -> list[str]:
 
 def _compact(connection: duckdb.DuckDBPyConnection, database: Path) -> None:
     """Write the database anew, so that no block of it holds what was deleted; the writer's lock is still held."""
-    draft = database.with_name(f"quality.duckdb.rebuild-{os.getpid()}")
+    draft = draft_path(database)
     draft.unlink(missing_ok=True)
     connection.execute("commit")
     connection.execute("checkpoint")
