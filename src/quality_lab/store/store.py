@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,24 +13,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 
 from quality_lab import outcomes
-from quality_lab.errors import InputError, OutputError, StoreBusy
+from quality_lab.errors import InputError, OutputError
 from quality_lab.formats import read_map_file
 from quality_lab.records import Record
 from quality_lab.store.asking import Asking
-from quality_lab.store.database import utf8_path, writing
+from quality_lab.store.database import writing
 from quality_lab.store.file_reading import LoadOptions
 from quality_lab.store.forgotten import read_forgotten
 from quality_lab.store.kept import KeptQuestion, keep_answers
 from quality_lab.store.label_table import label_table, told_of_change
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.loading import Loading, Progress
+from quality_lab.store.rebuilding import draft_beside, known_files, put_in_place, remembered_in
 from quality_lab.store.sources import (
     Found,
     Remembered,
     find,
     found_again,
     listed_beside,
-    read_list,
     shown_path,
     stored_path,
     write_list,
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-_DRAFT = "quality.duckdb.rebuild-"  # and the number of the process
 
 _COUNTED = {
     "tool_calls": "select count(*) from tool_calls where actor <> 'guard'",
@@ -213,7 +211,7 @@ class Store(Asking):
         progress: Progress | None,
     ) -> LoadReport:
         with writing(database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
-            before, anew = _totals(connection), database == self.database and not _remembered(connection)
+            before, anew = _totals(connection), database == self.database and not remembered_in(connection)
             changed_table = told_of_change(connection, self.home)
             loading = Loading(connection, self.home, self._overrides(), progress, label_table(self.home))
             loading.start()
@@ -223,7 +221,7 @@ class Store(Asking):
             changed = sum(one.loaded + one.updated + one.merged for one in loading.reports)
             keep_answers(connection, self._kept, changed=changed)
             after = _totals(connection)
-            remembered = _remembered(connection)
+            remembered = remembered_in(connection)
         notices = [] if changed_table is None else [changed_table]
         if anew and (lost := listed_beside(remembered, home=self.home)):
             remembered = [*remembered, *lost]
@@ -254,7 +252,7 @@ class Store(Asking):
         *,
         without: Collection[Remembered] = (),
     ) -> LoadReport:
-        remembered = [one for one in self._known_files() if one not in without]
+        remembered = [one for one in known_files(self.database, self.home) if one not in without]
         known = {one: found_again(one.path, home=self.home) for one in remembered}
         gone = [one.path for one, path in known.items() if not path.is_file()]
         if gone:
@@ -267,29 +265,9 @@ class Store(Asking):
         ]
         taken = {(found.path.absolute(), options) for found, options, _ in again}
         more = [one for one in work if (one[0].path.absolute(), one[1]) not in taken]
-        _clear_unfinished(self.database.parent)
-        draft = self.database.with_name(f"{_DRAFT}{os.getpid()}")
-        try:
+        with draft_beside(self.database) as draft:
             report = self._load_into(draft, [*again, *more], started, progress)
-            failed = [one for one in report.files if one.status in ("failed", "unrecognised") and one.named]
-            if failed:
-                raise InputError(
-                    "the rebuild failed, so the database stays as it is: "
-                    + "; ".join(f"{one.path}: {one.reason}" for one in failed)
-                )
-            names = {(one.path, one.tenant, one.options) for one in known}
-            late = [one for one in self._known_files() if (one.path, one.tenant, one.options) not in names]
-            if late and self.database.exists():
-                raise StoreBusy(
-                    f"{len(late):,} files were loaded while the rebuild ran, so the database stays as it is; "
-                    "run it again"
-                )
-            draft.replace(self.database)
-            self.database.with_name(self.database.name + ".wal").unlink(missing_ok=True)
-        finally:
-            for leftover in self.database.parent.glob(f"{draft.name}*"):
-                if leftover.is_file():
-                    leftover.unlink(missing_ok=True)
+            put_in_place(draft, self.database, self.home, files=report.files, known=[*known, *without])
         return report
 
     def _mapped_otherwise(self, found: Iterable[Found], options: LoadOptions) -> set[Remembered]:
@@ -297,43 +275,11 @@ class Store(Asking):
         paths = {stored_path(one.path, home=self.home) for one in found}
         return {
             one
-            for one in self._known_files()
+            for one in known_files(self.database, self.home)
             if one.path in paths
             and one.tenant == options.tenant
             and LoadOptions.of(one).map not in (None, options.map)
         }
-
-    def _known_files(self) -> list[Remembered]:
-        if self.database.exists():
-            try:
-                with duckdb.connect(utf8_path(self.database), read_only=True) as connection:
-                    remembered = _remembered(connection)
-                    return [*remembered, *listed_beside(remembered, home=self.home)]
-            except duckdb.Error:
-                pass  # damaged or of another make: the list beside it says the same
-        return read_list(home=self.home)
-
-
-def _remembered(connection: duckdb.DuckDBPyConnection) -> list[Remembered]:
-    rows = connection.execute(
-        "select path, digest, tenant, options from sources order by path, tenant, options"
-    ).fetchall()
-    return [
-        Remembered(path=path, digest=digest, tenant=tenant, options=options)
-        for path, digest, tenant, options in rows
-    ]
-
-
-def _clear_unfinished(folder: Path) -> None:
-    """Remove what rebuilds left behind whose process was killed."""
-    for path in folder.glob(f"{_DRAFT}*"):
-        number = path.name.removeprefix(_DRAFT).split(".")[0]
-        try:
-            os.kill(int(number), 0)
-        except ProcessLookupError:
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        except (ValueError, PermissionError):
-            continue  # not ours, or of somebody who still runs
 
 
 def _is_journal(path: str, home: Path) -> bool:
