@@ -291,6 +291,22 @@ def test_text_from_traces_is_never_markup_in_any_part(tmp_path):
     assert "&lt;img src=x onerror=alert(1)&gt;" in html_of(page.failing_tools())
 
 
+def test_a_password_in_a_quoted_argument_is_masked_by_its_name_unless_that_is_not_wanted(tmp_path):
+    builder = LabBuilder(tmp_path)
+    told = builder.call(arguments='{"password":"hunter2","amount":1.50}', result='{"pin":1234}')
+    builder.label(told, "bad_args")
+    store = builder.store()
+
+    masked, unmasked = (
+        words_of(quality_page(Lab(store), as_of="2026-07-01", unmasked=flag).proposals())
+        for flag in (False, True)
+    )
+
+    assert re.search(r'{"password": "\[secret-[a-p]{10}\]", "amount": 1\.50}', masked)
+    assert re.search(r'{"pin": "\[secret-[a-p]{10}\]"}', masked)
+    assert '{"password": "hunter2", "amount": 1.50}' in unmasked
+
+
 def test_ages_are_told_in_the_unit_that_people_use():
     assert [age_words(hours) for hours in (0.4, 1, 19.2, 47, 48, 200)] == [
         "24 minutes",

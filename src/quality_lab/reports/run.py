@@ -90,7 +90,8 @@ def run(
     *out* is `<home>/reports` unless given, *run_name* the report's name. A report that failed, or found
     nothing in its window (unless *allow_empty*), is written too and says so in `problem`.
 
-    With *mask*, secrets and payment data stand as stand-ins in all four files.
+    With *mask*, secrets and payment data stand as stand-ins in all four files; without it a template that declares
+    `unmasked` is told so.
 
     Raises: UsageError for an unknown report, parameter or value; OutputError.
     """
@@ -104,6 +105,8 @@ def run(
     with early_kernel(home) as kernel, new_folder(shelf) as folder:
         declared = template.parameters()
         asked = {**_standard(declared, filters or {}, home=home, started=started), **(parameters or {})}
+        if not mask and "unmasked" in declared:
+            asked["unmasked"] = True
         values = typed_values(name, declared, asked)
         _filters_of(values)  # a date, a zone or a label that does not exist is refused before anything runs
         notebook, problem = _execute(template, values, folder, kernel=kernel)
@@ -204,7 +207,8 @@ def _filters_of(values: Mapping[str, Any]) -> Filters:
 
 
 def _is_empty(figures: Mapping[str, Any]) -> bool:
-    return figures.get("calls_in_window") == 0 and not figures.get("labels_in_window")
+    held = (figures.get(name) for name in ("calls_in_window", "labels_in_window", "cases"))
+    return figures.get("calls_in_window") == 0 and not any(held)
 
 
 def _day(summary: Mapping[str, Any]) -> date:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quality_lab import json_text
 from quality_lab.answers.pretty import pretty
+from quality_lab.masking import Masker
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.reviews import ChosenCall, LabelNote, asked, chosen_calls, label_notes
@@ -26,8 +27,13 @@ class Example:
     notes: tuple[LabelNote, ...]
 
 
-def examples(store: Asks, filters: Filters, chosen: Sequence[str]) -> Mapping[str, Example]:
-    """Return the *chosen* calls (their uids) as examples, by uid; a call that is not here is left out."""
+def examples(
+    store: Asks, filters: Filters, chosen: Sequence[str], *, masker: Masker | None
+) -> Mapping[str, Example]:
+    """Return the *chosen* calls (their uids) as examples, by uid; a call that is not here is left out.
+
+    With a *masker* their arguments and results are masked here, where a member's name still tells a password.
+    """
     if not chosen:
         return {}
     wanted = list(dict.fromkeys(chosen))
@@ -35,10 +41,22 @@ def examples(store: Asks, filters: Filters, chosen: Sequence[str]) -> Mapping[st
     said = {row.call_uid: row.text for row in asked(store, filters=filters, chosen=wanted)}
     return {
         call.call_uid: Example(
-            call, said.get(call.call_uid), tuple(note for note in notes if note.call_uid == call.call_uid)
+            _masked(call, masker),
+            said.get(call.call_uid),
+            tuple(note for note in notes if note.call_uid == call.call_uid),
         )
         for call in chosen_calls(store, filters=filters, chosen=wanted)
     }
+
+
+def _masked(call: ChosenCall, masker: Masker | None) -> ChosenCall:
+    if masker is None:
+        return call
+    return replace(
+        call,
+        arguments=call.arguments and masker.json_text(call.arguments),
+        result=call.result and masker.json_text(call.result),
+    )
 
 
 def exchange(example: Example) -> Html:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from quality_lab.answers import Answer
+from quality_lab.masking import Masker
 from quality_lab.metrics.coverage import coverage
 from quality_lab.metrics.definitions import definitions
 from quality_lab.metrics.failing_tools import FailingTool, failing_tools
@@ -52,27 +53,37 @@ class HasStore(Protocol):
 
 
 def quality_page(
-    lab: HasStore, *, top: int = 12, title: str = "Tool-call quality", **filters: Any
+    lab: HasStore,
+    *,
+    top: int = 12,
+    title: str = "Tool-call quality",
+    unmasked: bool = False,
+    **filters: Any,
 ) -> QualityPage:
     """Return the quality report on *lab*; *filters* are those of every question, None and [] ask for nothing.
 
-    Without `since` it covers the 28 days that end with the newest call.
+    Without `since` it covers the 28 days that end with the newest call. Arguments and results that it quotes are
+    masked unless *unmasked*.
 
     Raises: UsageError for a filter that does not exist.
     """
     given = {name: value for name, value in filters.items() if value not in (None, (), [], "")}
-    return QualityPage(lab.store, Filters.of(**given), top=top, title=title)
+    masker = None if unmasked else Masker(lab.store.home)
+    return QualityPage(lab.store, Filters.of(**given), top=top, title=title, masker=masker)
 
 
 class QualityPage:
     """One window of one lab, told part by part: every method returns something that shows itself."""
 
-    def __init__(self, store: Store, filters: Filters, *, top: int, title: str) -> None:
+    def __init__(
+        self, store: Store, filters: Filters, *, top: int, title: str, masker: Masker | None
+    ) -> None:
         """Keep what is asked; each question is put when its part is."""
         self._store = store
         self._asked = filters
         self._top = top
         self._title = title
+        self._masker = masker
 
     @cached_property
     def window(self) -> ReportWindow:
@@ -177,7 +188,7 @@ class QualityPage:
 
     def _examples(self, uids: Sequence[str]) -> dict[str, Example]:
         with self._store.together():
-            return dict(examples(self._store, self.window.filters, uids))
+            return dict(examples(self._store, self.window.filters, uids, masker=self._masker))
 
     def disputes(self) -> Piece:
         """Return the calls on which reviewers disagree, with what each of them says."""
