@@ -103,11 +103,11 @@ def test_a_retraction_is_read_and_an_unknown_kind_is_kept_and_counted(tmp_path: 
         "author": "dana@example.com",
     }
 
-    found = read(written(tmp_path, lines(LABEL, taken_back, {"record_type": "verdict", "id": "v1", "n": 1})))
+    found = read(written(tmp_path, lines(LABEL, taken_back, {"record_type": "reminder", "id": "v1", "n": 1})))
 
     assert found.of(Retraction) == [Retraction(key="r1", retracts=LABEL["id"], author="dana@example.com")]
-    assert [aside.kind for aside in found.of(SetAside)] == ["verdict"]
-    assert (found.notes.not_understood, found.broken) == ({"verdict": 1}, [])
+    assert [aside.kind for aside in found.of(SetAside)] == ["reminder"]
+    assert (found.notes.not_understood, found.broken) == ({"reminder": 1}, [])
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ class RegressionCase:
     status: str
     proposal_id: str | None = None
     call_key: str | None = None
+    call_uid: str | None = None  # of a case frozen here: the call's surrogate key, in place of call_key
+    journal_line: str | None = None  # id of the journal line that says so; None for an export's case
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

@@ -59,6 +59,8 @@ def words(value: Any, column: Column) -> str:
     if isinstance(value, (int, float)):
         if column.unit == "share":
             return percent(value)
+        if column.unit == "text":  # a name that is written in digits
+            return str(value)
         return f"{number(value)} ms" if column.unit == "ms" else number(value)
     if isinstance(value, str):
         return value[:UID_SHOWN] if column.unit == "uid" else value

@@ -20,6 +20,7 @@ _BEHAVIOR = {
     "missing_tool": "The agent either routes to an explicit capability or avoids pretending that "
     "a missing tool exists.",
 }
+_GOOD = "{tool} is called as it was."
 _OF_PROPOSAL = ("id", "fingerprint", "title", "summary")
 _IDS = ("id", "conversationId", "contactId", "messageId", "outboundQueueId")
 _PLACES = ("cycle", "toolCallIndex", "latencyMs")
@@ -95,6 +96,15 @@ def case_from_proposal(
         "createdAt": now,
         "updatedAt": now,
     }
+
+
+def behavior_by_label(label: str, tool: str) -> str:
+    """Return the sentence that stands in a case where nobody wrote what is expected.
+
+    >>> behavior_by_label("good_reply", "quote")
+    'quote is called as it was.'
+    """
+    return _BEHAVIOR.get(label, _GOOD).format(tool=tool)
 
 
 def resolution_of(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The workbench's own journal: labels on calls and conversations, and the lines that take other lines back.
+"""The workbench's own journal: labels on calls, regression cases, and lines that take other lines back.
 
 A label names its call by what the person who wrote it knew: upstream's id of the trace, the call's
 `call_uid`, its key, or, in a chat, conversation, message and place in the message's batch. Kinds of lines
@@ -18,6 +18,7 @@ from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.moments import iso_moment
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import arguments_of, label_of
+from quality_lab.formats.upstream_cases import journal_case
 from quality_lab.formats.validation import Count, Refused, tally
 from quality_lab.records import (
     BY_UID,
@@ -80,6 +81,15 @@ class _Retraction(msgspec.Struct, kw_only=True, gc=False):
     note: str | None = None
 
 
+class _Case(msgspec.Struct, kw_only=True, gc=False):
+    record_type: str
+    id: str
+    created_at: str | None = None
+    author: str | None = None
+    action: str | None = None  # freeze, edit, archive, restore
+    record: msgspec.Raw
+
+
 class _Line(msgspec.Struct):
     record_type: str
 
@@ -89,6 +99,7 @@ _label = FlatDecoder(_Label)
 _call_target = FlatDecoder(_CallTarget)
 _conversation_target = FlatDecoder(_ConversationTarget)
 _retraction = FlatDecoder(_Retraction)
+_case = FlatDecoder(_Case)
 
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
@@ -102,6 +113,11 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
             return (
                 Retraction(key=found.id, retracts=found.retracts, author=found.author, created_at=created_at),
             )
+        if record_type == "case":
+            line_of_case = _case.decode(text, reading.notes)
+            return (journal_case(bytes(line_of_case.record), reading, line_id=line_of_case.id),)
+        if record_type in ("decision", "verdict"):
+            return (SetAside(kind=record_type, reason="kept in the journal; nothing is counted from it"),)
         tally(reading.notes, reading.notes.not_understood, record_type)
         return (SetAside(kind=record_type, reason="a kind of journal line that this version does not know"),)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -63,6 +64,10 @@ class _Context(msgspec.Struct):
     toolCall: msgspec.Raw = _ABSENT
 
 
+class _Provenance(msgspec.Struct):
+    call_uid: str | None = None
+
+
 class _HasId(msgspec.Struct):
     id: int | None = None
 
@@ -74,21 +79,39 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     def records(text: bytes, line: int) -> tuple[Record, ...]:
         found = _decoder.decode(text, reading.notes)
         call = _call(found, reading)
-        case = RegressionCase(
-            key=str(found.id),
-            record=text.decode().strip(),
-            tool_name=found.toolName,
-            label=found.label,
-            title=found.title,
-            status=found.status,
-            proposal_id=None if found.proposalId is None else str(found.proposalId),
-            call_key=_call_key(found, call),
-            created_at=None if found.createdAt is None else epoch_s(found.createdAt, "createdAt"),
-            updated_at=None if found.updatedAt is None else epoch_s(found.updatedAt, "updatedAt"),
-        )
+        case = _case(found, text, call_key=_call_key(found, call))
         return (case,) if call is None else (case, call)
 
     return each_object(map(_without_remark, raws), reading, records)
+
+
+def journal_case(text: bytes, reading: Reading, *, line_id: str) -> RegressionCase:
+    """Return the case of the record *text* that a line of the journal carries; its call is in the lab or not.
+
+    Raises:
+        Refused: the record is none.
+    """
+    found = _decoder.decode(text, reading.notes, below="record")
+    call_uid = None
+    if bytes(found.provenance):
+        call_uid = msgspec.json.decode(found.provenance, type=_Provenance).call_uid
+    key = None if call_uid is not None else _call_key(found, None)
+    return replace(_case(found, text, call_key=key), call_uid=call_uid, journal_line=line_id)
+
+
+def _case(found: _Case, text: bytes, *, call_key: str | None) -> RegressionCase:
+    return RegressionCase(
+        key=str(found.id),
+        record=text.decode().strip(),
+        tool_name=found.toolName,
+        label=found.label,
+        title=found.title,
+        status=found.status,
+        proposal_id=None if found.proposalId is None else str(found.proposalId),
+        call_key=call_key,
+        created_at=None if found.createdAt is None else epoch_s(found.createdAt, "createdAt"),
+        updated_at=None if found.updatedAt is None else epoch_s(found.updatedAt, "updatedAt"),
+    )
 
 
 def _without_remark(raw: RawUnit) -> RawUnit:

@@ -61,7 +61,7 @@ def export_lines(
     else:
         rows = feedback_to_export(store, tenant=owner, upstream=compat)
         lines = map(_upstream_feedback if compat else _own_feedback, rows)
-    written = _write(lines, path)
+    written = write_lines(lines, path)
     left_out = held.get(owner, {}).get(noun, 0) - written
     return Exported(path=None if str(path) == "-" else Path(path), rows=written, left_out=left_out)
 
@@ -76,7 +76,11 @@ def _owner(known: list[str], named: str | None) -> str:
     return known[0] if known else "default"
 
 
-def _write(lines: Iterator[str], path: Path | str) -> int:
+def write_lines(lines: Iterator[str], path: Path | str) -> int:
+    """Return how many *lines* were written to *path* ("-" is standard output), which is whole or not there.
+
+    Raises: OutputError.
+    """
     if str(path) == "-":
         return _write_lines(lines, sys.stdout)
     target = Path(path)

@@ -166,6 +166,16 @@ def reviewer_name() -> str:
     return name or getpass.getuser()
 
 
+def expected_object(given: str | Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return expected arguments, given as an object or as JSON text, as an object with exact numbers.
+
+    Raises: UsageError where the text is no JSON object.
+    """
+    text = _arguments(given)
+    found: Mapping[str, Any] | None = None if text is None else parse(text)
+    return found
+
+
 def _arguments(given: str | Mapping[str, Any] | None) -> str | None:
     """Return expected arguments as JSON text, which the journal carries as text so that no number changes."""
     if given is None:

@@ -51,6 +51,8 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
     if _some(connection, "tool_calls"):
         _merge_versions(connection, "tool_calls", "call_uid", 1)
         settle(connection, "tool_calls", "call_uid", 1, fold_call)
+    if _some(connection, "retractions"):
+        _merge_retractions(connection)
     for table, key in (("regression_cases", "case_uid"), ("proposals", "proposal_uid")):
         if _some(connection, table):
             _merge_newest(connection, table, key)
@@ -61,8 +63,6 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
         _merge_messages(connection)
     if _some(connection, "tool_definitions"):
         _merge_definitions(connection)
-    if _some(connection, "retractions"):
-        _merge_retractions(connection)
     _retract(connection)
     for table in TABLES:
         connection.execute(f"delete from staged_{table}")
@@ -121,8 +121,18 @@ def _take_sightings(connection: duckdb.DuckDBPyConnection, table: str, key: str,
 
 
 def _merge_newest(connection: duckdb.DuckDBPyConnection, table: str, key: str) -> None:
-    """Of several versions the one with the later updatedAt stands; ties go by the digest of the record."""
+    """Of several versions the one with the later updatedAt stands; ties go by the digest of the record.
+
+    A case that the journal tells counts as long as no line takes that line back.
+    """
     run = connection.execute
+    if table == "regression_cases":
+        run("""
+            insert into statuses
+            select unit, 0, 'unchanged' from staged_regression_cases
+            where journal_line in (select retracts from retractions)""")
+        for there in (table, f"staged_{table}"):
+            run(f"delete from {there} where journal_line in (select retracts from retractions)")
     names = ", ".join(columns_of(connection, table))
     run(f"""
         create or replace temp table ranked as
@@ -273,6 +283,8 @@ def _merge_retractions(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _retract(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take out the journal's labels that another line of the journal takes back."""
+    """Take out the journal's labels and cases that another line of the journal takes back."""
     connection.execute("""
         delete from feedback where key_space = 'journal' and key in (select retracts from retractions)""")
+    connection.execute("""
+        delete from regression_cases where journal_line in (select retracts from retractions)""")

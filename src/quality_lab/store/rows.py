@@ -201,7 +201,9 @@ def _case(record: RegressionCase, place: Place) -> tuple[str, Row]:
         "title": clean(record.title),
         "status": clean(record.status),
         "proposal_id": record.proposal_id,
-        "call_uid": None if record.call_key is None else uid(place.tenant, "quality_lab", record.call_key),
+        "call_uid": record.call_uid
+        or (None if record.call_key is None else uid(place.tenant, "quality_lab", record.call_key)),
+        "journal_line": record.journal_line,
         "created_at": _utc(record.created_at),
         "updated_at": _utc(record.updated_at),
     }

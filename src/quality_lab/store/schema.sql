@@ -146,6 +146,7 @@ create table regression_cases (
     status varchar not null,          -- active, archived
     proposal_id varchar,              -- upstream's
     call_uid uuid,                    -- of the call it was made from
+    journal_line varchar,             -- id of the journal line that says so; null for an export's case
     created_at timestamp,             -- UTC
     updated_at timestamp,             -- UTC; the newest stands
     source_id integer not null,       -- origin file

@@ -215,7 +215,7 @@ class Store(Asking):
             changed_table = told_of_change(connection, self.home)
             loading = Loading(connection, self.home, self._overrides(), progress, label_table(self.home))
             loading.start()
-            for found, options, keep in work:
+            for found, options, keep in sorted(work, key=_place_in_load):
                 loading.take(found, options, keep=keep)
             loading.finish(read_forgotten(self.home))
             changed = sum(one.loaded + one.updated + one.merged for one in loading.reports)
@@ -280,6 +280,11 @@ class Store(Asking):
             and one.tenant == options.tenant
             and LoadOptions.of(one).map not in (None, options.map)
         }
+
+
+def _place_in_load(work: tuple[Found, LoadOptions, bool]) -> bool:
+    """Put first what takes lines of the journal back: what it uncovers has to be read after it."""
+    return work[0].path.name != "retractions.jsonl"
 
 
 def _is_journal(path: str, home: Path) -> bool:

@@ -1,0 +1,5 @@
+-- One row is a label, score or note on the call $call, whoever gave it.
+select key_space, key, name, label, label_raw, author_kind, author, note, created_at, expected_tool,
+       expected_arguments, adjudication
+from feedback
+where cast(call_uid as varchar(36)) = $call
