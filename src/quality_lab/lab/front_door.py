@@ -15,15 +15,14 @@ from quality_lab.lab.home import Home, find_home
 from quality_lab.lab.questions import Questions
 from quality_lab.lab.reporting import Reporting
 from quality_lab.lab.rerunning import Rerunning
+from quality_lab.lab.upkeep import Upkeep
 from quality_lab.store import Store
 
 if TYPE_CHECKING:
     import polars
 
     from quality_lab.formats.mapping.preview import SuggestedMap
-    from quality_lab.lab.doctor import Check
     from quality_lab.lab.export import Exported, Noun
-    from quality_lab.store.forgetting_names import ForgetReport
     from quality_lab.store.kept import KeptQuestion
     from quality_lab.store.load_report import LoadReport
     from quality_lab.store.loss_rows import LossRow
@@ -77,7 +76,7 @@ def readable_formats() -> Answer[ReadableFormat]:
     return Answer(rows, ReadableFormat, title="Formats that can be read")
 
 
-class Lab(Questions, Reporting, Rerunning, Casework):
+class Lab(Upkeep, Questions, Reporting, Rerunning, Casework):
     """One home with its files, its cache and its answers; each answer shows itself in a notebook.
 
     Questions take the common filters as keywords: `lab.failing_tools(source="rag_reply", since="7d")`.
@@ -268,35 +267,6 @@ class Lab(Questions, Reporting, Rerunning, Casework):
         from quality_lab.store.taking_out import write_tables
 
         return write_tables(self.store, Path(folder))
-
-    def forget(
-        self, *, conversation: str | None = None, contact: str | None = None, tenant: str | None = None
-    ) -> ForgetReport:
-        """Return what went out of cache and journal for good, and which files still hold it.
-
-        Later loads leave it out too, and count its lines as forgotten.
-
-        >>> import quality_lab as ql
-        >>> ql.open("my-project").forget()
-        Traceback (most recent call last):
-        quality_lab.errors.UsageError: wanted a conversation, a contact or a tenant to forget
-
-        Raises: UsageError, NoData where nothing of it is here, StoreBusy, StoreError, OutputError.
-        """
-        from quality_lab.store.forgetting_names import forget
-
-        return forget(self.store, conversation=conversation, contact=contact, tenant=tenant)
-
-    def doctor(self, *, kernel: bool = True) -> Answer[Check]:
-        """Return what is installed and what is missing, with how to get it; *kernel* starts one, for seconds.
-
-        >>> import quality_lab as ql
-        >>> {check.subject: check.state for check in ql.open_demo().doctor(kernel=False)}["duckdb"]
-        'ok'
-        """
-        from quality_lab.lab.doctor import examine
-
-        return examine(self, kernel=kernel)
 
 
 def _kept_questions() -> list[KeptQuestion]:
