@@ -90,8 +90,8 @@ def run(
     *out* is `<home>/reports` unless given, *run_name* the report's name. A report that failed, or found
     nothing in its window (unless *allow_empty*), is written too and says so in `problem`.
 
-    With *mask*, secrets and payment data stand as stand-ins in all four files; without it a template that declares
-    `unmasked` is told so.
+    With *mask*, secrets and payment data stand as stand-ins in all four files; without it a template that
+    declares `unmasked` is told so.
 
     Raises: UsageError for an unknown report, parameter or value; OutputError.
     """

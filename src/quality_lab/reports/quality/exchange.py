@@ -72,11 +72,20 @@ def exchange(example: Example) -> Html:
     came = join([tag("span", outcome, class_="quiet"), _json(call.result, call.result_state)])
     parts.append(("result", came))
     for note in example.notes:
-        name = f"{note.author}: " if note.author else None
+        name = f"{person(note.author)}: " if note.author else None
         words = join([" ", _words(note.note)]) if note.note else None
         parts.append(("reviewer", join([name, tag("strong", note.label), words])))
     rows = join(join([tag("dt", who), tag("dd", what)]) for who, what in parts)
     return tag("div", tag("dl", rows), class_="exchange")
+
+
+def person(author: str) -> str:
+    """Return a reviewer as colleagues call one: of an address what stands before the @.
+
+    >>> person("dana@example.com"), person("3")
+    ('dana', '3')
+    """
+    return author.partition("@")[0] or author
 
 
 def _words(words: str) -> Html:

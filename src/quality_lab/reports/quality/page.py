@@ -62,8 +62,8 @@ def quality_page(
 ) -> QualityPage:
     """Return the quality report on *lab*; *filters* are those of every question, None and [] ask for nothing.
 
-    Without `since` it covers the 28 days that end with the newest call. Arguments and results that it quotes are
-    masked unless *unmasked*.
+    Without `since` it covers the 28 days that end with the newest call. Arguments and results that it quotes
+    are masked unless *unmasked*.
 
     Raises: UsageError for a filter that does not exist.
     """

@@ -16,6 +16,7 @@ from quality_lab.metrics.label_counts import LabelCount
 from quality_lab.metrics.signs.reviews import LabelNote, Reviewed
 from quality_lab.metrics.signs.shares import GateReason
 from quality_lab.reports.blocks import Html, folded, items, join, paragraph, rate, table, tag
+from quality_lab.reports.quality.exchange import person
 from quality_lab.store.loss_rows import in_words, loss_rows
 from quality_lab.store.store import RejectRow
 
@@ -49,7 +50,7 @@ def reviewers(rows: Sequence[LabelCount]) -> Html | None:
         by_name.setdefault(row.group or "not named", Counter())[row.label] += row.rows
     given = sorted(by_name.items(), key=lambda one: (-sum(one[1][label] for label in FIVE), one[0]))
     shown = [
-        [name, str(sum(counts[label] for label in FIVE)), *(str(counts[label]) for label in FIVE)]
+        [person(name), str(sum(counts[label] for label in FIVE)), *(str(counts[label]) for label in FIVE)]
         for name, counts in given
         if sum(counts.values())
     ]
@@ -80,7 +81,7 @@ def disputes(rows: Sequence[Reviewed], notes: Sequence[LabelNote], *, most: int 
             items(
                 join(
                     [
-                        f"{note.author or 'somebody'}: ",
+                        f"{person(note.author or 'somebody')}: ",
                         tag("strong", note.label),
                         f" {note.note}" if note.note else None,
                     ]
