@@ -198,9 +198,7 @@ def test_a_full_disk_is_3_keeps_what_was_there_and_a_later_load_works(
     assert (later.code, held_calls(home)) == (0, 2 * SOME), later.err
 
 
-def test_an_export_onto_a_full_disk_is_3_and_says_why(
-    home: Path, small_disk: Path
-) -> None:
+def test_an_export_onto_a_full_disk_is_3_and_says_why(home: Path, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(bytes(shutil.disk_usage(small_disk).free))
     home_words = ("--home", home)
 
