@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import duckdb
 
@@ -35,12 +35,6 @@ from quality_lab.store.sources import (
     stored_path,
     write_list,
 )
-
-if TYPE_CHECKING:
-    pass
-
-Row = TypeVar("Row")
-
 
 _COUNTED = {
     "tool_calls": "select count(*) from tool_calls where actor <> 'guard'",
@@ -124,8 +118,8 @@ class Store(Asking):
 
         The home's own journal comes along. With *rebuild* the cache is first made anew from the files it remembers;
         so it is where a file comes with another *map* than before, which takes the old one's place.
-        Raises: UsageError for an unknown format or a map that cannot be, StoreBusy, StoreError, OutputError; a file that cannot be read is
-        not raised but reported.
+        Raises: UsageError for an unknown format or a map that cannot be, StoreBusy, StoreError, OutputError;
+        a file that cannot be read is not raised but reported.
         """
         started = time.monotonic()
         found = list(find(paths, home=self.home))
@@ -162,7 +156,7 @@ class Store(Asking):
                        ' with the same id and other content; neither counts (another tenant? see --tenant)', content
                 from versions where conflicting
             )
-            select sources.path as file, every.line as line, every.path as path, every.reason as reason, every.text as text
+            select sources.path as file, every.line, every.path, every.reason, every.text
             from every join sources using (source_id)
             order by file, line, path, reason""",
         )
@@ -177,7 +171,8 @@ class Store(Asking):
             SourceRow,
             """
             select path, format, tenant, options, digest, size_bytes, (report ->> 'lines')::bigint as lines,
-                   (report ->> 'loaded')::bigint + (report ->> 'updated')::bigint + (report ->> 'merged')::bigint as loaded,
+                   (report ->> 'loaded')::bigint + (report ->> 'updated')::bigint
+                       + (report ->> 'merged')::bigint as loaded,
                    (report ->> 'rejected')::bigint as rejected
             from sources order by path, tenant, options""",
         )
