@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import duckdb
 
+from quality_lab import formats
+from quality_lab.errors import UnrecognisedFormat
 from quality_lab.records import ReadNotes
 from quality_lab.store.load_report import FileReport
 from quality_lab.store.losses import Losses, merged_from
@@ -36,6 +39,20 @@ class LoadOptions:
     def of(cls, remembered: Remembered) -> LoadOptions:
         """Return the options under which a remembered file was loaded."""
         return cls(tenant=remembered.tenant, **json.loads(remembered.options))
+
+
+def reader_of(path: Path, options: LoadOptions, *, named: bool) -> formats.Format:
+    """Return the format to read a file as; a map is for files that are named, and for those nobody knows."""
+    if options.format:
+        return formats.by_name(options.format)
+    if options.map is None:
+        return formats.recognise(path)
+    if not named:
+        try:
+            return formats.recognise(path)
+        except UnrecognisedFormat:
+            pass  # what else lies in the folder is what the map is for
+    return formats.mapped(options.map, file="the map")
 
 
 @dataclass(kw_only=True, slots=True)

@@ -39,8 +39,8 @@ def _file_lines(file: FileReport) -> list[str]:
     told = ", ".join(f"{count:,} {word}" for word, count in counted.items() if count) or "nothing in it"
     lines = [f"{name}: {file.format}, {file.lines:,} lines: {told}"]
     losses = [row for row in loss_rows([file.to_json()]) if row.kind not in _TOLD_BELOW]
-    for kind, rows in groupby(losses, key=lambda row: row.kind):
-        lines.append(f"    {kind}: {_listed(list(rows))}")
+    for kind, group in groupby(losses, key=lambda row: row.kind):
+        lines.append(f"    {kind}: {_listed(list(group))}")
     if file.glued:
         lines.append(f"    {file.glued:,} objects shared a line with another")
     if file.truncated_input:

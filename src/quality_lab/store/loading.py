@@ -24,6 +24,7 @@ from quality_lab.store.file_reading import (
     ReadFile,
     Reading,
     count_statuses,
+    reader_of,
     remember,
 )
 from quality_lab.store.forgetting import erase
@@ -122,7 +123,7 @@ class Loading:
         self._uncovers |= path == self._journal / "retractions.jsonl"
         # A digest takes as long as reading: it is taken meanwhile, of what was there before reading began.
         waiting = beside.submit(digest_of, path, 0 if digest else size)
-        reader = _reader(path, options, named=found.named)
+        reader = reader_of(path, options, named=found.named)
         report.format = reader.name
         reading = self._next_reading(report, options, remembered.source_id)
         self._read(path, reader, reading, size=size)
@@ -301,20 +302,6 @@ class Loading:
             ]
             self.connection.execute(f"delete from staged_{table} where unit >= $first", {"first": first_unit})
         self._held = sum(map(len, self._pending.values()))
-
-
-def _reader(path: Path, options: LoadOptions, *, named: bool) -> formats.Format:
-    """Return the format to read a file as; a map is for files that are named, and for those nobody knows."""
-    if options.format:
-        return formats.by_name(options.format)
-    if options.map is None:
-        return formats.recognise(path)
-    if not named:
-        try:
-            return formats.recognise(path)
-        except UnrecognisedFormat:
-            pass  # what else lies in the folder is what the map is for
-    return formats.mapped(options.map, file="the map")
 
 
 @contextmanager

@@ -94,6 +94,11 @@ LATENCY = (
         "durationmillis",
         "latencymillis",
         "processingtime",
+        "ms",
+        "millis",
+        "milliseconds",
+        "seconds",
+        "secs",
     ),
 )
 UNITS = (

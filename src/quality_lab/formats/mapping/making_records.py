@@ -259,7 +259,11 @@ class RecordMaker:
     def _label(
         self, rule: LabelRule, place: Place, conversation_id: str, call: ToolCall | None
     ) -> Iterator[Feedback]:
-        raw, score, note = place.text(rule.label), self._score(rule, place), place.text(rule.note)
+        raw, score, note = (
+            place.text(rule.label),
+            place.score(rule.score, cells=self._cells),
+            place.text(rule.note),
+        )
         if raw is None and score is None and note is None:
             return
         notes, options = self._reading.notes, self._reading.options
@@ -294,14 +298,3 @@ class RecordMaker:
             source=options.source if call is None else call.source,
             tool_name=None if call is None else call.tool_name,
         )
-
-    def _score(self, rule: LabelRule, place: Place) -> str | None:
-        node = place.found(rule.score)
-        if node is None or node.text is None:
-            return None
-        text = node.text.strip()
-        bare = self._cells and (text in ("true", "false") or text.replace(".", "", 1).lstrip("-").isdigit())
-        try:
-            return bytes(msgspec.json.decode(text, type=msgspec.Raw)).decode() if bare else node.raw.decode()
-        except msgspec.DecodeError:
-            return node.raw.decode()

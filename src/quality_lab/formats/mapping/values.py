@@ -103,6 +103,15 @@ class Place:
                 return inner, "present"
         return raw.decode(), "present"
 
+    def score(self, value: Value | None, *, cells: bool) -> str | None:
+        """Return the JSON text of a score; in a table a cell that spells a number, true or false is one."""
+        node = self.found(value)
+        if node is None or node.text is None:
+            return None
+        text = node.text.strip()
+        bare = cells and (text in ("true", "false") or _decimal(text) is not None)
+        return text if bare and is_json(text.encode()) else node.raw.decode()
+
     def moment(self, rule: Time | None) -> datetime | None:
         """Return the time of a rule in UTC, or None where nothing stands there.
 
