@@ -33,10 +33,10 @@ class Flags(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """One of a few *words* each."""
+    """Texts that stand there many times: one of the *words* each."""
 
     words: tuple[str, ...]
-    chosen: NDArray[np.int8]  # index into the words; negative where it is not known
+    chosen: NDArray[np.int8] | NDArray[np.int32]  # index into the words; negative where it is not known
 
 
 Column = Numbers[np.int64] | Numbers[np.float64] | Texts | Flags | Choices
@@ -52,7 +52,6 @@ class Batch(NamedTuple):
     lines: NDArray[np.int64]  # 1-based
     calls: dict[str, Column]
     same: dict[str, str]
-    tool_names: list[str]
     results: list[Any]  # JSON text of each result, as bytes or what has their buffer
     feedback: dict[str, Column] | None = None  # under the names of `Feedback`'s fields
 
@@ -75,5 +74,10 @@ def texts(values: list[str]) -> Texts:
 
 def bytes_of(values: list[Any]) -> Texts:
     """Return *values*, which are UTF-8 in bytes or what has their buffer, as a column."""
-    lengths = [len(memoryview(value)) for value in values]
-    return Texts(b"".join(values), np.array(lengths, np.int64))
+    joined = b"".join(values)
+    return Texts(joined, np.array([len(memoryview(value)) for value in values], np.int64))
+
+
+def starts_of(column: Texts) -> NDArray[np.int64]:
+    """Return where in its bytes each text begins."""
+    return np.cumsum(column.lengths) - column.lengths

@@ -170,7 +170,7 @@ def runs_of_lines(stream: Stream, end: bytes) -> Iterator[tuple[bytes, str | Non
             parts, length, overlong = [], 0, False
         cut = piece.rfind(end)
         if cut >= 0:
-            yield b"".join((*parts, piece[:cut])), None
+            yield b"".join((*parts, memoryview(piece)[:cut])), None
             parts, length = [], 0
         parts.append(piece[cut + 1 :])
         length += len(piece) - cut - 1

@@ -9,25 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quality_lab.formats.bulk import BulkReader
-from quality_lab.formats.columns import Batch, Choices, Column, Flags, Texts
+from quality_lab.formats.columns import Batch, Choices, Column, Flags, Texts, starts_of
 from quality_lab.formats.upstream import GUARD, TraceItem
 from quality_lab.formats.upstream_feedback import FeedbackLine
 from quality_lab.labels import FIVE
 from quality_lab.records import UPSTREAM
 
-_tool_names = attrgetter("toolName")
 _results = attrgetter("result")
-_LABELS = {label: place for place, label in enumerate(FIVE)}  # others may have another name in this home
+_LABELS: dict[str, int] = {
+    label: place for place, label in enumerate(FIVE)
+}  # others may have another name in this home
 _SAME = {"key_space": UPSTREAM, "result_state": "present"}
 
 
-def _calls(items: list[Any], found: dict[str, Column], *, key: str, time: str) -> dict[str, Column]:
-    arguments, errors = found["args"], found["error"]
-    assert isinstance(arguments, Texts)  # what the readers below made of the fields of these types
+def _calls(found: dict[str, Column], *, key: str, time: str) -> dict[str, Column]:
+    arguments, errors, tools = found["args"], found["error"], found["toolName"]
+    assert isinstance(arguments, Texts)  # what the readers below make of these fields
     assert isinstance(errors, Flags)
-    starts = np.cumsum(arguments.lengths) - arguments.lengths
-    null = (arguments.lengths == 4) & (np.frombuffer(arguments.utf8, np.uint8)[starts] == ord("n"))
-    guard = np.array([name == GUARD for name in map(_tool_names, items)], np.int8)
+    assert isinstance(tools, Choices)
+    first = np.frombuffer(arguments.utf8, np.uint8)[starts_of(arguments)]
+    null = (arguments.lengths == 4) & (first == ord("n"))
+    guard = np.array([name == GUARD for name in tools.words], np.int8)[tools.chosen]
     return {
         "key": found[key],
         "conversation_id": found["conversationId"],
@@ -52,21 +54,21 @@ def _calls(items: list[Any], found: dict[str, Column], *, key: str, time: str) -
 def _of_traces(lines: NDArray[np.int64], items: list[Any], found: dict[str, Column]) -> Batch:
     return Batch(
         lines=lines,
-        calls=_calls(items, found, key="id", time="createdAt"),
+        calls=_calls(found, key="id", time="createdAt"),
         same=_SAME | {"seen_in": "trace"},
-        tool_names=list(map(_tool_names, items)),
         results=list(map(_results, items)),
     )
 
 
 def _of_feedback(lines: NDArray[np.int64], items: list[Any], found: dict[str, Column]) -> Batch:
-    calls = _calls(items, found, key="toolCallId", time="toolCallCreatedAt")
-    labels = np.array([_LABELS[item.label] for item in items], np.int8)
+    calls = _calls(found, key="toolCallId", time="toolCallCreatedAt")
+    raw = found["label"]
+    assert isinstance(raw, Choices)
+    labels = np.array([_LABELS.get(word, -1) for word in raw.words], np.int8)[raw.chosen]
     return Batch(
         lines=lines,
         calls=calls,
         same=_SAME | {"seen_in": "feedback", "target_level": "call", "target_key_space": UPSTREAM},
-        tool_names=list(map(_tool_names, items)),
         results=list(map(_results, items)),
         feedback={
             "key": found["id"],
@@ -83,10 +85,18 @@ def _of_feedback(lines: NDArray[np.int64], items: list[Any], found: dict[str, Co
     )
 
 
-TRACES = BulkReader(TraceItem, seconds=("createdAt",), batch=_of_traces)
+def _is_one_of_the_five(found: dict[str, Column]) -> NDArray[np.bool_]:
+    labels = found["label"]
+    assert isinstance(labels, Choices)
+    fits: NDArray[np.bool_] = np.array([word in _LABELS for word in labels.words], np.bool_)[labels.chosen]
+    return fits
+
+
+TRACES = BulkReader(TraceItem, seconds=("createdAt",), repeated=("source", "toolName"), batch=_of_traces)
 FEEDBACK = BulkReader(
     FeedbackLine,
     seconds=("feedbackCreatedAt", "toolCallCreatedAt"),
+    repeated=("source", "toolName", "label"),
     batch=_of_feedback,
-    plain=lambda item: item.label in _LABELS,
+    plain=_is_one_of_the_five,
 )

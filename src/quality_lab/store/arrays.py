@@ -27,7 +27,8 @@ def array_of(column: Column) -> pa.Array:
             return pa.Array.from_buffers(pa.bool_(), len(values), [_bits(known), _bits(values)])
         case Choices(words, chosen):
             buffers = [_bits(chosen >= 0), pa.py_buffer(np.maximum(chosen, 0))]
-            kind = pa.dictionary(pa.int8(), pa.large_string())
+            index = pa.int8() if chosen.dtype == np.int8 else pa.int32()
+            kind = pa.dictionary(index, pa.large_string())
             return pa.DictionaryArray.from_buffers(kind, len(chosen), buffers, array_of(texts(list(words))))
 
 

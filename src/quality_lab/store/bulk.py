@@ -79,7 +79,10 @@ class BulkFile:
         arrow = arrow_batch(first, self._outcomes)
         straight = self._straight(self._fresh(first, arrow))
         try:
-            with self._incoming(pa.RecordBatchReader.from_batches(arrow.schema, straight)):
+            with (
+                self._incoming(pa.RecordBatchReader.from_batches(arrow.schema, straight)),
+                _in_any_order(self._connection),
+            ):
                 self.laid_down += rows.insert(self._connection, "tool_calls", _INCOMING)
         except duckdb.Error:
             if self._problem is None:
@@ -137,6 +140,14 @@ class BulkFile:
                     self._connection, f"staged_{table}", _INCOMING, first_unit=self._first_unit
                 )
         return count
+
+
+@contextmanager
+def _in_any_order(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Let DuckDB lay rows down as they are ready; each has its line beside it."""
+    connection.execute("set preserve_insertion_order = false")
+    yield  # where this fails, the connection is of no more use
+    connection.execute("set preserve_insertion_order = true")
 
 
 def known_numbers(connection: duckdb.DuckDBPyConnection, tenant: str, key_space: str) -> SeenNumbers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any, Final, get_args
 
 import msgspec
@@ -9,7 +10,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
-from quality_lab.formats.columns import Batch, Choices, Flags, Texts, texts
+from quality_lab.formats.columns import Batch, Choices, Flags, Texts, starts_of, texts
 from quality_lab.outcomes import OutcomeOverrides, fields_looked_at, is_empty, outcome_of
 from quality_lab.records import Outcome, ToolCall
 
@@ -35,44 +36,29 @@ class BulkOutcomes:
         self._decode = msgspec.json.Decoder(looked_at).decode
         self._none = looked_at()
         self._decided: dict[tuple[Any, ...], int] = {}
-        self._verdicts: list[tuple[Outcome, str | None]] = []
+        self._places: dict[tuple[Outcome, str | None], int] = {}  # of each verdict, from 1 on
 
     def of(self, batch: Batch) -> tuple[Choices, Texts, Flags]:
         """Return outcome, gate reason and emptiness of the result of each call."""
-        results, actors = batch.calls["result"], batch.calls["actor"]
-        errors, origins = batch.calls["is_error"], batch.calls["error_origin"]
+        results = batch.calls["result"]
         assert isinstance(results, Texts)  # what a batch of calls has there
-        assert isinstance(actors, Choices)
-        assert isinstance(errors, Flags)
-        assert isinstance(origins, Choices)
-        starts = np.cumsum(results.lengths) - results.lengths
-        objects = np.frombuffer(results.utf8, np.uint8)[starts] == ord("{")
-        if objects.all():
-            found = list(map(self._decode, batch.results))
-        else:
-            pairs = zip(batch.results, objects.tolist(), strict=True)
-            found = [self._decode(text) if is_object else self._none for text, is_object in pairs]
-        facts: list[tuple[Any, ...]] = list(
-            zip(
-                batch.tool_names,
-                map(actors.words.__getitem__, actors.chosen.tolist()),
-                errors.values.tolist(),
-                [origins.words[place] if place >= 0 else None for place in origins.chosen.tolist()],
-                strict=True,
-            )
-        )
-        if len(self._decided) > _MOST_DECIDED:
-            self._decided.clear()
+        facts, chosen = _facts(batch)
+        usual = np.array([self._decided.get(fact) or self._decide(fact) for fact in facts], np.int64)
+        verdicts = usual[chosen]
+        objects = np.frombuffer(results.utf8, np.uint8)[starts_of(results)] == ord("{")
+        texts_of_objects = batch.results if objects.all() else compress(batch.results, objects.tolist())
         none = self._none
-        for at in [at for at, looked_at in enumerate(found) if looked_at != none]:
-            values = msgspec.structs.astuple(found[at])
-            facts[at] += tuple([None if value is UNSET else bytes(value) for value in values])
-        verdicts = list(map(self._decided.get, facts))
-        if None in verdicts:
-            verdicts = [
-                self._decided[fact] if fact in self._decided else self._decide(fact) for fact in facts
-            ]
-        return (*self._shown(np.array(verdicts, np.int64)), Flags(_emptiness(batch.results, results.lengths)))
+        found = list(map(self._decode, texts_of_objects))
+        odd = [place for place, looked_at in enumerate(found) if looked_at != none]
+        if odd:
+            if len(self._decided) > _MOST_DECIDED:
+                self._decided.clear()
+            places = np.flatnonzero(objects)[odd]
+            for place, at, fact in zip(odd, places.tolist(), chosen[places].tolist(), strict=True):
+                values = msgspec.structs.astuple(found[place])
+                known = (*facts[fact], *[None if value is UNSET else bytes(value) for value in values])
+                verdicts[at] = self._decided.get(known) or self._decide(known)
+        return (*self._shown(verdicts), Flags(_emptiness(batch.results, results.lengths)))
 
     def _decide(self, combination: tuple[Any, ...]) -> int:
         tool_name, actor, is_error, error_origin, *values = combination
@@ -94,17 +80,36 @@ class BulkOutcomes:
             actor=actor,
         )
         verdict = outcome_of(call, overrides=self._overrides)
-        if verdict not in self._verdicts:
-            self._verdicts.append(verdict)
-        self._decided[combination] = place = self._verdicts.index(verdict)
+        self._decided[combination] = place = self._places.setdefault(verdict, len(self._places) + 1)
         return place
 
     def _shown(self, verdicts: NDArray[np.int64]) -> tuple[Choices, Texts]:
-        outcomes = np.array([_OUTCOMES.index(outcome) for outcome, _ in self._verdicts], np.int8)
-        gated = np.array([reason is not None for _, reason in self._verdicts], np.bool_)[verdicts]
-        reasons = [reason or "" for _, reason in self._verdicts]
-        shown = texts([reasons[place] for place in verdicts]) if gated.any() else texts([""] * len(verdicts))
-        return Choices(_OUTCOMES, outcomes[verdicts]), shown._replace(known=gated)
+        outcomes = np.array([0, *(_OUTCOMES.index(outcome) for outcome, _ in self._places)], np.int8)
+        reasons = ["", *(reason or "" for _, reason in self._places)]
+        gated = np.array([False, *(reason is not None for _, reason in self._places)], np.bool_)[verdicts]
+        given = [reasons[place] for place in verdicts.tolist()] if gated.any() else [""] * len(verdicts)
+        return Choices(_OUTCOMES, outcomes[verdicts]), texts(given)._replace(known=gated)
+
+
+def _facts(batch: Batch) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:
+    """Return every combination of what is known of a call besides its result, and which one each call has."""
+    tools, actors = batch.calls["tool_name"], batch.calls["actor"]
+    errors, origins = batch.calls["is_error"], batch.calls["error_origin"]
+    assert isinstance(tools, Choices)  # what a batch of calls has there
+    assert isinstance(actors, Choices)
+    assert isinstance(errors, Flags)
+    assert isinstance(origins, Choices)
+    origin_words = (*origins.words, None)  # what -1 finds
+    code = tools.chosen.astype(np.int64) * len(actors.words) + actors.chosen
+    code = (code * 2 + errors.values) * len(origin_words) + origins.chosen % len(origin_words)
+    used, chosen = np.unique(code, return_inverse=True)
+    facts: list[tuple[Any, ...]] = []
+    for one in used.tolist():
+        rest, origin = divmod(one, len(origin_words))
+        rest, is_error = divmod(rest, 2)
+        tool, actor = divmod(rest, len(actors.words))
+        facts.append((tools.words[tool], actors.words[actor], bool(is_error), origin_words[origin]))
+    return facts, chosen
 
 
 def _emptiness(results: list[Any], lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
