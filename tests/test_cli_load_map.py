@@ -50,6 +50,12 @@ def calls(home: Path) -> list[Any]:
     return sorted(found, key=lambda one: (one["conversation_id"], one["call_index"]))
 
 
+def exported(home: Path) -> list[Any]:
+    """Return the lab's calls with all of their fields."""
+    run("export", "calls", home / "calls.jsonl", "--home", home)
+    return [json.loads(line) for line in (home / "calls.jsonl").read_text("utf-8").splitlines()]
+
+
 def test_a_file_loads_as_its_map_says_and_what_it_leaves_out_is_told(home: Path) -> None:
     document = load(home, home / "own.jsonl", "--map", home / "map.toml")
 
@@ -83,11 +89,14 @@ def test_another_map_takes_the_place_of_the_one_before(home: Path) -> None:
     document = load(home, home / "own.jsonl", "--map", home / "map.toml")
 
     assert document["store"]["tool_calls"] == 3
+    assert ["loaded with another map before" in notice for notice in document["notices"]] == [True]
     assert [(file["path"], file["status"]) for file in document["files"]] == [
         (str(home / "own.jsonl"), "loaded")
     ]
     assert run("rejects", "--home", home, "--json").document == []
     assert len(run("sources", "--home", home, "--json").document) == 1
+    assert {one["model"] for one in exported(home)} == {"a", "b"}
+    assert load(home, "--rebuild")["store"]["tool_calls"] == 3
 
 
 def test_the_same_map_again_loads_nothing_again(home: Path) -> None:

@@ -72,7 +72,8 @@ def put_in_place(
             "the rebuild failed, so the database stays as it is: "
             + "; ".join(f"{one.path}: {one.reason}" for one in failed)
         )
-    names = {(one.path, one.tenant, one.options) for one in known}
+    with duckdb.connect(utf8_path(draft), read_only=True) as connection:
+        names = {(one.path, one.tenant, one.options) for one in (*known, *remembered_in(connection))}
     late = [one for one in known_files(database, home) if (one.path, one.tenant, one.options) not in names]
     if late and database.exists():
         raise StoreBusy(

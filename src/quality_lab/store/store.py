@@ -129,7 +129,11 @@ class Store(Asking):
         work = [(one, options, keep) for one in found] + [(one, LoadOptions(), False) for one in own]
         replaced = set() if text is None else self._mapped_otherwise(found, options)
         if rebuild or replaced:
-            return self._rebuild(work, started, progress, without=replaced)
+            report = self._rebuild(work, started, progress, without=replaced)
+            names = ", ".join(sorted({one.path for one in replaced}))
+            anew = [f"{names}: loaded with another map before, so the database was made anew"] if replaced else []
+            report.notices = [*report.notices, *anew]
+            return report
         return self._load_into(self.database, work, started, progress)
 
     def write_records(
