@@ -63,7 +63,13 @@ _BYTES_LOOKED_AT = 8 << 20
 @cache
 def registry() -> tuple[Format, ...]:
     """Return every format that can be read."""
-    return tuple(import_module(f"quality_lab.formats.{module}").FORMAT for module in FORMATS)
+    return tuple(map(_format, FORMATS))
+
+
+@cache
+def _format(module: str) -> Format:
+    found: Format = import_module(f"quality_lab.formats.{module}").FORMAT
+    return found
 
 
 def by_name(name: str) -> Format:
@@ -86,7 +92,12 @@ def recognise(path: Path) -> Format:
         InputError: the file cannot be read.
     """
     sample = _sample(path)
-    found = [(known, known.recognise(sample)) for known in registry()]
+    found = []
+    for known in map(_format, FORMATS):
+        fit = known.recognise(sample)
+        if sample.objects and fit.fitting == len(sample.objects):
+            return known  # none of the others, which are not even imported then, could fit better
+        found.append((known, fit))
     best, recognition = max(found, key=lambda pair: pair[1].fitting)
     if recognition.fitting:
         return best
