@@ -76,7 +76,7 @@ VERBS = (
     Verb(
         "cases",
         "quality_lab.cli.cases:cases",
-        "Check that regression cases catch what they were made for.",
+        "Freeze calls into regression cases; list, change and check them.",
         TRY,
     ),
     Verb(
