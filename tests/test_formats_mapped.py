@@ -760,6 +760,36 @@ def test_a_map_is_proposed_for_a_table_with_columns_in_anybody_s_spelling(tmp_pa
     assert any("day/month or month/day" in words for words in look_at)
 
 
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            {
+                "thread_id": "t",
+                "tool_call": {"name": "a", "arguments": '{"q": 1}', "id": "c1"},
+                "response": {"n": 2},
+            },
+            ("t", "a", '{"q": 1}', "c1", '{"n":2}'),
+        ),
+        (
+            {"run_id": "t", "action": "a", "action_input": {"q": 1}, "observation": "Error: none"},
+            ("t", "a", '{"q":1}', None, '"Error: none"'),
+        ),
+        (
+            {"id": "t", "turns": [{"tools": [{"tool": "a", "params": {"q": 1}, "output": "fine"}]}]},
+            ("t", "a", '{"q":1}', None, '"fine"'),
+        ),
+    ],
+)
+def test_a_map_is_proposed_for_many_a_house_s_way_of_writing_a_call(
+    tmp_path: Path, record: dict[str, Any], expected: tuple[Any, ...]
+) -> None:
+    found, _ = suggested(written(tmp_path, [json.dumps(record, separators=(",", ":")).encode()]))
+
+    (call,) = found.calls
+    assert (call.conversation_id, call.tool_name, call.arguments, call.call_id, call.result) == expected
+
+
 def test_names_and_values_of_strangers_do_not_break_out_of_a_proposed_map(tmp_path: Path) -> None:
     nasty = 'a"]\n[x]\ny = 1 #\x1b[31m\x9b'
     path = written(

@@ -64,7 +64,7 @@ def tool_field(kind: Kind, *, strong: bool = False, lenient: bool = False) -> Fi
     if strong:
         return None
     has_more = any(
-        one.word in words.ARGUMENTS[:12]
+        one.word in (*words.ARGUMENTS[:13], "observation")
         or (one.word in (*words.EXIT_CODE, *words.GOOD_FLAG, *words.LATENCY, *words.ENDED))
         for one in kind.own()
     )
@@ -98,7 +98,7 @@ def call_lines(
     if result is not None:
         lines.append(f"result = {path_in(kind, result)}")
     lines += _times(kind, look_at, noun=noun, file_lines=file_lines)
-    lines += one_line(kind, "call_id", words.CALL_ID, is_name)
+    lines += one_line(kind, "call_id", words.CALL_ID, is_name) or _id_beside(kind, tool)
     if noun == "call":
         own = kind.best(
             words.OWN_ID, lambda one: is_name(one) and len(one.values) == min(kind.records, 500), deepest=1
@@ -137,6 +137,15 @@ def _number(kind: Kind, key: str, names: Iterable[str]) -> list[str]:
     if least == 0:
         return [f"{key} = {path_in(kind, found)}"]
     return [f"{key} = {{ path = {path_in(kind, found)}, starts_at = 1 }}  # ours begin at 0"]
+
+
+def _id_beside(kind: Kind, tool: Field | None) -> list[str]:
+    """Return the line of the call's id that stands beside the tool's name in an object of their own."""
+    own = None if tool is None else kind.fields.get((*tool.keys[:-1], "id"))
+    if own is None or len(own.keys) - len(kind.below) < 2 or kind.is_taken(own) or not is_name(own):
+        return []
+    kind.taken.add(own.keys)
+    return [f"call_id = {path_in(kind, own)}"]
 
 
 def _arguments(kind: Kind, look_at: list[str]) -> list[str]:

@@ -64,7 +64,7 @@ def _inner_records(found: Sampled) -> str | None:
     if len(found.records) != 1 or found.is_table:
         return None
     top = found.records[0].members
-    if any(folded(name) in words.CONVERSATION for name in top):
+    if any(folded(name) in (*words.CONVERSATION, *words.OWN_ID) for name in top):
         return None
     for name, node in sorted(top.items(), key=lambda pair: -len(pair[1].elements)):
         elements = [one for one in node.elements if one.members]
