@@ -57,6 +57,10 @@ def rerun(arguments: Sequence[str], *, write: Write, home: str | None) -> int:
         out, told = rerun_text(report)
         write(sys.stdout, out)
         write(sys.stderr, told)
+    if not names_cases:
+        from quality_lab.lab.kept_verdicts import keep_verdicts
+
+        keep_verdicts(lab.home, report)
     if not report.outcomes:
         where = "in what was named" if names_cases else f"among the active red ones of {lab.home}"
         write(sys.stderr, f"no_data: there is no case to run {where}\n")

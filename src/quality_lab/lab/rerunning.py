@@ -12,11 +12,13 @@ from quality_lab.answers import Answer
 from quality_lab.lab.rerun_lines import cases_of, lines_of, rerun_lines
 
 if TYPE_CHECKING:
+    from quality_lab.metrics.filters import Filters
     from quality_lab.regressions.rerun_report import RerunReport
     from quality_lab.regressions.results import Metadata
     from quality_lab.replay.outcome import CaseOutcome
     from quality_lab.replay.rerun import Progress
     from quality_lab.replay.tape import Policy
+    from quality_lab.reports.regressions.facts import RegressionFacts
     from quality_lab.store import Store
     from quality_lab.toolloop import Model, Tool
 
@@ -96,7 +98,8 @@ class Rerunning:
         """Return what *cases* come to, run again: a file, records, or the lab's active red cases.
 
         *model* is ``recorded`` (the decisions meet today's contracts), ``openai:NAME``, a name on the server
-        at *base_url*, or a `Model` of your own. Nothing that writes is carried out. In a notebook: ``await``.
+        at *base_url*, or a `Model` of your own. Nothing that writes is carried out. The verdicts on the lab's own
+        cases become lines of its journal. In a notebook: ``await``.
 
         >>> import asyncio
         >>> import quality_lab as ql
@@ -133,7 +136,30 @@ class Rerunning:
             tools=None if isinstance(tools_from, str) else tools_from,
             progress=progress,
         )
+        if cases is None:
+            from quality_lab.lab.kept_verdicts import keep_verdicts
+
+            keep_verdicts(self.home, report)
         return Reran(report)
+
+    def regression_facts(
+        self, filters: Filters, *, run: str | None = None, against: str | None = None
+    ) -> RegressionFacts:
+        """Return what the report on regression cases tells: cases, the last run, changes, failure groups.
+
+        *filters* pick the labels; *run* and *against* name runs of the journal, by default the last two.
+
+        >>> import quality_lab as ql
+        >>> from quality_lab.metrics.filters import Filters
+        >>> facts = ql.open_demo().regression_facts(Filters())
+        >>> len(facts.cases), facts.run
+        (12, None)
+
+        Raises: UsageError for a run that the journal does not know.
+        """
+        from quality_lab.lab.regression_facts import regression_facts
+
+        return regression_facts(self.home, self.store, filters, run=run, against=against)
 
     def _lines(self, cases: str | Path | Sequence[Mapping[str, Any]] | None) -> tuple[list[bytes], Metadata]:
         from quality_lab.json_text import compact

@@ -24,6 +24,7 @@ class CaseCheck:
     corrected: VerdictName | None  # None: nobody wrote down what should have been done
     proof: Proof
     reasons: tuple[str, ...]
+    positive: bool = False  # made from a good reply: its recording has to pass
 
     @property
     def is_fine(self) -> bool:
@@ -85,4 +86,5 @@ def _check(line: int, case: Case, problems: tuple[str, ...]) -> CaseCheck:
         corrected=corrected.verdict if corrected else None,
         proof=case.proof(recorded),
         reasons=tuple(reasons([recorded, corrected])),
+        positive=case.positive,
     )

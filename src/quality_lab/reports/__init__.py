@@ -2,6 +2,7 @@
 
     from quality_lab import reports
     page = reports.quality_page(lab)     # the parts of the quality report, for a notebook's cells
+    page = reports.regressions_page(lab) # those of the report on regression cases
     reports.note(calls_in_window=401)    # hand figures over to summary.json
     reports.run(home, "quality")         # run a template; what `quality-lab report` does
 
@@ -19,6 +20,7 @@ from quality_lab.reports.templates import Parameter, Template, find_template, te
 
 if TYPE_CHECKING:
     from quality_lab.reports.quality import quality_page as quality_page
+    from quality_lab.reports.regressions.page import regressions_page as regressions_page
 
 __all__ = [
     "Parameter",
@@ -28,6 +30,7 @@ __all__ = [
     "find_template",
     "note",
     "quality_page",
+    "regressions_page",
     "run",
     "runs",
     "templates",
@@ -39,6 +42,10 @@ def __getattr__(name: str) -> object:
         from quality_lab.reports.quality import quality_page
 
         return quality_page
+    if name == "regressions_page":
+        from quality_lab.reports.regressions.page import regressions_page
+
+        return regressions_page
     if name == "figures":
         from importlib import import_module
 
