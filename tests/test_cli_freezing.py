@@ -264,3 +264,46 @@ def test_an_exported_case_is_fine_here_and_in_the_upstream_runner(home: Path, tm
     other = tmp_path / "other-lab"
     assert run("--home", other, "load", ours).code == 0
     assert [row["proof"] for row in run("--home", other, "cases", "--json").document] == ["red"]
+
+
+@pytest.fixture
+def demo(tmp_path: Path, repository: Path) -> Path:
+    """The demo story in a home of its own."""
+    where = tmp_path / "demo"
+    story = repository / "data/demo"
+    assert run("--home", where, "load", story / "exports", story / "journal").code == 0
+    return where
+
+
+def test_an_example_of_a_tracked_proposal_becomes_upstreams_record_and_answers_the_proposal(
+    demo: Path,
+) -> None:
+    made = run("--home", demo, "cases", "from-proposal", "14", "--reviewer", "dana@example.com", "--json")
+
+    assert made.code == 0
+    record = made.document["record"]
+    assert (record["proposalId"], record["label"], record["proposalId"]) == (14, "wrong_tool", 14)
+    assert record["context"]["proposal"]["id"] == 14
+    assert record["expected"]["forbidden"] == [{"tool": "check_exchange_verification"}]
+    assert made.document["proof"] == "red"
+    [decision] = journal(demo, "decisions")
+    assert (decision["action"], decision["kind"], decision["ref"], decision["proposal_id"]) == (
+        "apply",
+        "regression_case",
+        f"REG-{record['id']}",
+        "14",
+    )
+    assert decision["fingerprint"] == "routing_prompt_fix:rag_reply:check_exchange_verification:wrong_tool"
+
+
+def test_an_example_of_a_computed_proposal_freezes_its_call(demo: Path) -> None:
+    proposals = run("--home", demo, "proposals", "--json").document
+    [one] = [each for each in proposals if each["tool_name"] == "get_tour_options"]
+
+    made = run("--home", demo, "cases", "from-proposal", one["id"], "--json").document
+
+    assert made["record"]["provenance"]["call_uid"] == one["examples"][0]["call_uid"]
+    assert made["record"]["input"]["messages"][-1]["role"] == "user"
+    assert (made["record"]["proposalId"], made["proof"]) == (None, "red")
+    assert run("--home", demo, "cases", "from-proposal", one["id"], "--example", "9").code == 1
+    assert run("--home", demo, "cases", "from-proposal", "nothing").code == 1
