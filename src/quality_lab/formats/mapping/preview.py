@@ -13,7 +13,7 @@ from quality_lab.formats.mapping.proposing import propose
 from quality_lab.formats.streams import Stream
 from quality_lab.records import Conversation, Feedback, Message, ReadNotes, Reject, ToolCall
 
-_UNITS_LOOKED_AT = 100_000
+_UNITS_LOOKED_AT = 20_000
 _ROWS = 5
 
 
