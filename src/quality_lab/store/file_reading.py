@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -103,6 +106,18 @@ class ReadFile:
     size_bytes: int
 
 
+@contextmanager
+def without_search_for_cycles() -> Iterator[None]:
+    """Spare the time that Python takes to look for cycles whenever many objects live; records have none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def count_statuses(connection: duckdb.DuckDBPyConnection, reading: Reading) -> None:
     """Add to the report of a file what its units came to."""
     first, last = reading.first_unit, reading.first_unit + UNITS_OF_A_FILE
@@ -129,6 +144,13 @@ def count_statuses(connection: duckdb.DuckDBPyConnection, reading: Reading) -> N
             setattr(report, name, getattr(report, name) + count)
         else:
             report.loaded -= count
+
+
+def loaded_before(connection: duckdb.DuckDBPyConnection, source_id: int) -> tuple[str, str] | None:
+    """Return digest and report of a file as it was loaded before; None where it was not."""
+    return connection.execute(
+        "select digest, report from sources where source_id = $id", {"id": source_id}
+    ).fetchone()
 
 
 def remember(connection: duckdb.DuckDBPyConnection, file: ReadFile) -> None:

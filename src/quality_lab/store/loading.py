@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +14,7 @@ import duckdb
 from quality_lab import formats
 from quality_lab.errors import InputError, UnrecognisedFormat
 from quality_lab.outcomes import OutcomeOverrides
-from quality_lab.records import Record, Reject, SetAside
+from quality_lab.records import Record, SetAside
 from quality_lab.store.batches import append, columns_of
 from quality_lab.store.file_reading import (
     UNITS_OF_A_FILE,
@@ -24,15 +22,17 @@ from quality_lab.store.file_reading import (
     ReadFile,
     Reading,
     count_statuses,
+    loaded_before,
     reader_of,
     remember,
+    without_search_for_cycles,
 )
 from quality_lab.store.forgetting import erase
 from quality_lab.store.forgotten import Forgotten
 from quality_lab.store.load_report import FileReport, unchanged_report
 from quality_lab.store.losses import Losses
 from quality_lab.store.merging import TABLES, merge, prepare, stage_conversations_of
-from quality_lab.store.rows import Place, clean, row_of
+from quality_lab.store.rows import Place, reject_row, row_of
 from quality_lab.store.sources import Found, Remembered, digest_of, keep_copy, stored_path
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class Loading:
             return
         first_unit = self._next_unit
         try:
-            with ThreadPoolExecutor(1) as beside, _without_search_for_cycles():
-                self._take(found, options, report, keep=keep, beside=beside)
+            with ThreadPoolExecutor(1) as pool, without_search_for_cycles():
+                self._take(found, options, report, keep=keep, pool=pool)
         except UnrecognisedFormat as error:
             report.status, report.reason = "unrecognised", str(error)
         except (InputError, OSError) as error:
@@ -92,13 +92,7 @@ class Loading:
             report.status, report.reason = "failed", str(error)
 
     def _take(
-        self,
-        found: Found,
-        options: LoadOptions,
-        report: FileReport,
-        *,
-        keep: bool,
-        beside: ThreadPoolExecutor,
+        self, found: Found, options: LoadOptions, report: FileReport, *, keep: bool, pool: ThreadPoolExecutor
     ) -> None:
         path, digest = found.path, None
         size = path.stat().st_size
@@ -111,7 +105,7 @@ class Loading:
             tenant=options.tenant,
             options=options.as_text(),
         )
-        stored = self._loaded_before(remembered.source_id)
+        stored = loaded_before(self.connection, remembered.source_id)
         if stored is not None:
             digest = digest or digest_of(path)
             if stored[0] == digest and not (self._uncovers and path == self._journal / "cases.jsonl"):
@@ -122,7 +116,7 @@ class Loading:
             return
         self._uncovers |= path == self._journal / "retractions.jsonl"
         # A digest takes as long as reading: it is taken meanwhile, of what was there before reading began.
-        waiting = beside.submit(digest_of, path, 0 if digest else size)
+        waiting = pool.submit(digest_of, path, 0 if digest else size)
         reader = reader_of(path, options, named=found.named)
         report.format = reader.name
         reading = self._next_reading(report, options, remembered.source_id)
@@ -168,12 +162,6 @@ class Loading:
             report=report, options=options, source_id=source_id, first_unit=first_unit, losses=losses
         )
 
-    def _loaded_before(self, source_id: int) -> tuple[str, str] | None:
-        """Return digest and report of the file as it was loaded before."""
-        return self.connection.execute(
-            "select digest, report from sources where source_id = $id", {"id": source_id}
-        ).fetchone()
-
     def _read(self, path: Path, reader: formats.Format, reading: Reading, *, size: int) -> None:
         given = reading.options
         options = formats.ReadOptions(tenant=given.tenant, source=given.source, style=given.style)
@@ -205,7 +193,7 @@ class Loading:
             unit=reading.number(unit.line),
             overrides=self.overrides,
         )
-        reading.rejects.extend(_reject_row(reject, reading.source_id) for reject in unit.rejects)
+        reading.rejects.extend(reject_row(reject, reading.source_id) for reject in unit.rejects)
         staged = 0
         for record in unit.records:
             if isinstance(record, SetAside):
@@ -302,22 +290,6 @@ class Loading:
             ]
             self.connection.execute(f"delete from staged_{table} where unit >= $first", {"first": first_unit})
         self._held = sum(map(len, self._pending.values()))
-
-
-@contextmanager
-def _without_search_for_cycles() -> Iterator[None]:
-    """Spare the time that Python takes to look for cycles whenever many objects live; records have none."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _reject_row(reject: Reject, source_id: int) -> list[object]:
-    return [source_id, reject.line, clean(reject.path), clean(reject.reason), clean(reject.text)]
 
 
 def _number(value: object) -> int:
