@@ -135,6 +135,28 @@ def test_a_file_that_may_not_be_read_is_3_and_the_others_load(open_folder: Path)
     assert "Traceback" not in ran.err
 
 
+def test_a_folder_that_may_not_be_looked_into_is_told_and_is_3_where_it_is_named(open_folder: Path) -> None:
+    exports, closed = open_folder / "exports", open_folder / "exports" / "closed"
+    closed.mkdir(parents=True)
+    (exports / "good.jsonl").write_bytes(line(1) + b"\n")
+    (closed / "unseen.jsonl").write_bytes(line(2) + b"\n")
+    closed.chmod(0)
+    (open_folder / "warm.jsonl").write_bytes(line(3) + b"\n")
+    warm: list[list[object]] = [["load", open_folder / "warm.jsonl", "--home", open_folder / "warm"]]
+
+    inside = run_without_root("load", exports, "--home", open_folder / "home", "--json", warm=warm)
+    named = run_without_root("load", closed, "--home", open_folder / "home", warm=warm)
+    closed.chmod(0o700)  # so that it can be cleared away
+
+    assert inside.code == 0, inside.err
+    read, unread = inside.document["files"]
+    assert read["loaded"] == 1
+    assert (unread["path"], unread["status"]) == (str(closed), "failed")
+    assert unread["reason"] == "the folder cannot be read: Permission denied"
+    assert named.code == 3
+    assert "the folder cannot be read: Permission denied" in named.out + named.err
+
+
 # ---- encodings and ends of lines
 
 

@@ -81,7 +81,8 @@ def _matches(pattern: str) -> list[str]:
 
 def _walk(folder: Path) -> Iterator[Found]:
     seen: set[tuple[int, int]] = set()  # a symlink loop leads to a folder that was met before
-    for root, folders, names in os.walk(folder, followlinks=True):
+    closed: list[OSError] = []  # folders that may not be looked into
+    for root, folders, names in os.walk(folder, followlinks=True, onerror=closed.append):
         here = Path(root).stat()
         if (here.st_dev, here.st_ino) in seen:
             folders.clear()
@@ -92,6 +93,9 @@ def _walk(folder: Path) -> Iterator[Found]:
             path = Path(root, name)
             if not name.startswith("."):
                 yield Found(given=str(path), path=path, named=False, problem=_unfit(path))
+    for error in closed:
+        path, problem = Path(error.filename), f"the folder cannot be read: {error.strerror or error}"
+        yield Found(given=str(path), path=path, named=path == folder, problem=problem)
 
 
 def _unfit(path: Path) -> str | None:
