@@ -131,7 +131,11 @@ class Store(Asking):
         if rebuild or replaced:
             report = self._rebuild(work, started, progress, without=replaced)
             names = ", ".join(sorted({one.path for one in replaced}))
-            anew = [f"{names}: loaded with another map before, so the database was made anew"] if replaced else []
+            anew = (
+                [f"{names}: loaded with another map before, so the database was made anew"]
+                if replaced
+                else []
+            )
             report.notices = [*report.notices, *anew]
             return report
         return self._load_into(self.database, work, started, progress)
