@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from quality_lab import outcomes
 from quality_lab.errors import InputError, OutputError
 from quality_lab.formats import read_map_file
@@ -35,18 +33,7 @@ from quality_lab.store.sources import (
     stored_path,
     write_list,
 )
-
-_COUNTED = {
-    "tool_calls": "select count(*) from tool_calls where actor <> 'guard'",
-    "messages": "select count(*) from messages",
-    "feedback": "select count(*) from feedback",
-    "regression_cases": "select count(*) from regression_cases",
-    "proposals": "select count(*) from proposals",
-    "tool_definitions": "select count(*) from tool_definitions",
-    "conversations": "select count(*) from conversations",
-    "guard_rows": "select count(*) from tool_calls where actor = 'guard'",
-    "rejected": "select (select count(*) from rejects) + (select count(*) from versions where conflicting)",
-}
+from quality_lab.store.totals import totals_in
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,7 +183,7 @@ class Store(Asking):
     def totals(self) -> dict[str, int]:
         """Return how many of each noun the lab holds."""
         with self.question() as connection:
-            return _totals(connection)
+            return totals_in(connection)
 
     def _journal(self) -> list[Found]:
         folder = self.home / "data" / "journal"
@@ -214,7 +201,7 @@ class Store(Asking):
         progress: Progress | None,
     ) -> LoadReport:
         with writing(database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
-            before, anew = _totals(connection), database == self.database and not remembered_in(connection)
+            before, anew = totals_in(connection), database == self.database and not remembered_in(connection)
             changed_table = told_of_change(connection, self.home)
             loading = Loading(connection, self.home, self._overrides(), progress, label_table(self.home))
             loading.start()
@@ -223,7 +210,7 @@ class Store(Asking):
             loading.finish(read_forgotten(self.home))
             changed = sum(one.loaded + one.updated + one.merged for one in loading.reports)
             keep_answers(connection, self._kept, changed=changed)
-            after = _totals(connection)
+            after = totals_in(connection)
             remembered = remembered_in(connection)
         notices = [] if changed_table is None else [changed_table]
         if anew and (lost := listed_beside(remembered, home=self.home)):
@@ -292,12 +279,3 @@ def _place_in_load(work: tuple[Found, LoadOptions, bool]) -> bool:
 
 def _is_journal(path: str, home: Path) -> bool:
     return Path(path).parent == home / "data" / "journal"
-
-
-def _totals(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name, sql in _COUNTED.items():
-        row = connection.execute(sql).fetchone()
-        assert row is not None  # a count always has a row
-        counts[name] = int(row[0])
-    return counts
