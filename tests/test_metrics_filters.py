@@ -194,3 +194,8 @@ def test_labels_and_proposals_go_by_the_time_of_the_label_and_calls_by_their_own
     assert {row.label: row.rows for row in by_call}["bad_args"] == 0
     assert len(calls(store, filters=Filters.of(**window))) == 0
     assert len(calls(store, filters=Filters.of(time="label", **window))) == 1
+
+
+def test_a_wrong_now_is_named_even_where_no_window_needs_it():
+    with pytest.raises(UsageError, match="as_of is a date .* not 'x'"):
+        Filters.of(as_of="x")

@@ -44,3 +44,11 @@ def test_the_slowest_tool_comes_first_and_one_without_latency_is_left_out(builde
     builder.guard("unbacked_quote", latency_ms=5000)
 
     assert [row.tool_name for row in latency(builder.store())] == ["slow", "fast"]
+
+
+def test_calls_that_say_nothing_of_their_time_are_told_in_a_note(builder):
+    builder.call("silent")
+
+    told = latency(builder.store())
+
+    assert (len(told), told.notes) == (0, ("no call that was asked for says how long it took",))

@@ -48,7 +48,7 @@ def changes(before: Defined, after: Defined) -> tuple[str, ...]:
             "the schema was captured before, not any more" if new is None else "the schema is captured now"
         )
     if (before.description or "") != (after.description or ""):
-        found.append("description changed" if before.description and after.description else
+        found.append("its own description changed" if before.description and after.description else
                      "description added" if after.description else "description removed")  # fmt: skip
     return tuple(found)
 

@@ -97,6 +97,7 @@ class Filters:
             raise UsageError(f"error is true or false, not {found.error!r}")
         if found.time not in (None, "call", "label"):
             raise UsageError(f"time is 'call' or 'label', not {found.time!r}")
+        found.now()
         found.window()
         return found
 

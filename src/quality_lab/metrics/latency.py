@@ -53,6 +53,8 @@ def latency(store: Asks, *, filters: Filters = EVERYTHING, top: int | None = Non
     ]
     rows.sort(key=lambda row: (-row.p95_ms, row.tool_name))
     notes = undated_notes(store, filters, time="call")
+    if not rows:
+        notes.append("no call that was asked for says how long it took")
     shown = rows if top is None else rows[:top]
     return Answer(shown, Latency, title="Latency", notes=notes, more=len(rows) - len(shown))
 
