@@ -132,7 +132,11 @@ def test_a_change_of_schema_is_told_in_words(before, after, said):
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
-    [("a", "b", "its own description changed"), (None, "b", "description added"), ("a", None, "description removed")],
+    [
+        ("a", "b", "its own description changed"),
+        (None, "b", "description added"),
+        ("a", None, "description removed"),
+    ],
 )
 def test_a_change_of_description_is_told(before, after, said):
     old, new = (SimpleNamespace(description=text, parameters="{}") for text in (before, after))
