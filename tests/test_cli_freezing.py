@@ -282,7 +282,7 @@ def test_an_example_of_a_tracked_proposal_becomes_upstreams_record_and_answers_t
 
     assert made.code == 0
     record = made.document["record"]
-    assert (record["proposalId"], record["label"], record["proposalId"]) == (14, "wrong_tool", 14)
+    assert (record["proposalId"], record["label"]) == (14, "wrong_tool")
     assert record["context"]["proposal"]["id"] == 14
     assert record["expected"]["forbidden"] == [{"tool": "check_exchange_verification"}]
     assert made.document["proof"] == "red"
@@ -294,6 +294,7 @@ def test_an_example_of_a_tracked_proposal_becomes_upstreams_record_and_answers_t
         "14",
     )
     assert decision["fingerprint"] == "routing_prompt_fix:rag_reply:check_exchange_verification:wrong_tool"
+    assert run("--home", demo, "proposals", "show", "14", "--json").document["state"] == "applied"
 
 
 def test_an_example_of_a_computed_proposal_freezes_its_call(demo: Path) -> None:

@@ -22,6 +22,8 @@ SeenIn = Literal["trace", "feedback", "case"]
 TargetLevel = Literal["call", "turn", "conversation"]
 Effect = Literal["read", "write", "irreversible"]
 
+DecisionAction = Literal["accept", "apply", "dismiss", "close", "reopen"]
+
 UPSTREAM = "quality_lab"  # the key space of everything that the upstream Quality Lab emits
 BY_SPAN = "otel_span"  # target key space of a label that names a span of "otel" without its trace
 BY_UID = "call_uid"  # a label's target key space where it names the call's surrogate key in the store
@@ -176,6 +178,27 @@ class TrackedProposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What somebody decided about a proposal; its state is the fold of all decisions on its fingerprint."""
+
+    key: str  # id of the journal line
+    fingerprint: str  # kind:source:tool:label
+    action: DecisionAction
+    tenant: str | None = None  # whose proposal; None is that of the load
+    kind: str | None = None  # of the resolution: regression_case, pull_request …
+    ref: str | None = None
+    url: str | None = None
+    note: str | None = None
+    owner: str | None = None
+    due: str | None = None  # a day
+    expectation: str | None = None  # what is to come of it, in words
+    effective_at: datetime | None = None  # None: when it was decided
+    decided_at: datetime | None = None
+    author: str | None = None
+    seen: str | None = None  # the decision that stood when this one was taken
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Retraction:
     """A journal line that takes another journal line back."""
 
@@ -212,6 +235,7 @@ Record = (
     | Feedback
     | RegressionCase
     | TrackedProposal
+    | Decision
     | Retraction
     | SetAside
 )

@@ -1,4 +1,4 @@
-"""The workbench's own journal: labels on calls, regression cases, and lines that take other lines back.
+"""The workbench's own journal: labels on calls, cases, decisions, and lines that take other lines back.
 
 A label names its call by what the person who wrote it knew: upstream's id of the trace, the call's
 `call_uid`, its key, or, in a chat, conversation, message and place in the message's batch. Kinds of lines
@@ -24,6 +24,8 @@ from quality_lab.records import (
     BY_UID,
     UPSTREAM,
     AuthorKind,
+    Decision,
+    DecisionAction,
     Feedback,
     Record,
     Retraction,
@@ -90,6 +92,26 @@ class _Case(msgspec.Struct, kw_only=True, gc=False):
     record: msgspec.Raw
 
 
+class _Decision(msgspec.Struct, kw_only=True, gc=False):
+    record_type: str
+    id: str
+    created_at: str | None = None
+    author: str | None = None
+    fingerprint: str
+    action: DecisionAction
+    tenant: str | None = None
+    proposal_id: str | None = None  # upstream's, where it tracks the proposal
+    kind: str | None = None
+    ref: str | None = None
+    url: str | None = None
+    note: str | None = None
+    owner: str | None = None
+    due: str | None = None
+    expectation: str | None = None
+    effective_at: str | None = None
+    seen: str | None = None
+
+
 class _Line(msgspec.Struct):
     record_type: str
 
@@ -100,6 +122,7 @@ _call_target = FlatDecoder(_CallTarget)
 _conversation_target = FlatDecoder(_ConversationTarget)
 _retraction = FlatDecoder(_Retraction)
 _case = FlatDecoder(_Case)
+_decision = FlatDecoder(_Decision)
 
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
@@ -116,7 +139,9 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
         if record_type == "case":
             line_of_case = _case.decode(text, reading.notes)
             return (journal_case(bytes(line_of_case.record), reading, line_id=line_of_case.id),)
-        if record_type in ("decision", "verdict"):
+        if record_type == "decision":
+            return (_decision_of(_decision.decode(text, reading.notes)),)
+        if record_type == "verdict":
             return (SetAside(kind=record_type, reason="kept in the journal; nothing is counted from it"),)
         tally(reading.notes, reading.notes.not_understood, record_type)
         return (SetAside(kind=record_type, reason="a kind of journal line that this version does not know"),)
@@ -150,6 +175,26 @@ def _feedback(found: _Label, reading: Reading) -> Feedback:
         expected_arguments=_expected(found.expected_arguments),
         adjudication=found.adjudication,
         source=reading.options.source,
+    )
+
+
+def _decision_of(found: _Decision) -> Decision:
+    return Decision(
+        key=found.id,
+        fingerprint=found.fingerprint,
+        action=found.action,
+        tenant=found.tenant,
+        kind=found.kind,
+        ref=found.ref,
+        url=found.url,
+        note=found.note,
+        owner=found.owner,
+        due=found.due,
+        expectation=found.expectation,
+        effective_at=None if found.effective_at is None else iso_moment(found.effective_at, "effective_at"),
+        decided_at=None if found.created_at is None else iso_moment(found.created_at, "created_at"),
+        author=found.author,
+        seen=found.seen,
     )
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from quality_lab.errors import InputError, NoData, UsageError
 from quality_lab.lab.case_rows import Action, Frozen, checked
-from quality_lab.lab.reviewing import Reviewing, expected_object, reviewer_name
+from quality_lab.lab.deciding import Deciding
+from quality_lab.lab.reviewing import expected_object, reviewer_name
 
 
-class Freezing(Reviewing):
+class Freezing(Deciding):
     """The part of a lab that makes cases."""
 
     def freeze(
@@ -91,14 +92,9 @@ class Freezing(Reviewing):
             self.store, proposal_id, example=example, expect=expect, by=author, now=datetime.now(UTC)
         )
         kept = self._keep_new(made.record, author=author, masked=masked, again=again)
-        entry = {"record_type": "decision", "fingerprint": made.fingerprint, "action": "apply"}
-        entry |= {"proposal_id": made.proposal_id} if made.proposal_id is not None else {}
-        resolution = {"kind": "regression_case", "ref": f"REG-{kept.id}", "url": None}
-        self._bring_in(
-            self.journal.append(
-                "decisions", entry | resolution | {"note": kept.record["title"]}, author=author
-            )
-        )
+        given = {"proposal_id": made.proposal_id, "kind": "regression_case", "ref": f"REG-{kept.id}"}
+        given["note"] = kept.record["title"]
+        self._decide(made.tenant, made.fingerprint, "apply", given, author=author)
         return kept
 
     def _keep_new(self, record: dict[str, Any], *, author: str, masked: bool, again: bool) -> Frozen:

@@ -27,6 +27,7 @@ class ExampleRecord:
     """A record without an id, and the proposal that it answers."""
 
     record: dict[str, Any]
+    tenant: str
     fingerprint: str
     proposal_id: str | None  # upstream's
 
@@ -38,6 +39,12 @@ _TRACKED = """
 _UPSTREAM_CALL = "quality_lab"
 
 
+def tracked_proposal(store: Store, wanted: str) -> StoredProposal | None:
+    """Return the proposal that upstream tracks under this id or fingerprint; None where it tracks none."""
+    found = store.ask(StoredProposal, _TRACKED, wanted=wanted) if store.exists() else []
+    return found[0] if found else None
+
+
 def record_of_example(
     store: Store, wanted: str, *, example: int, expect: str | None, by: str, now: datetime
 ) -> ExampleRecord:
@@ -45,9 +52,9 @@ def record_of_example(
 
     Raises: NoData for an unknown proposal or example, CaseRefused where upstream would refuse, UsageError.
     """
-    tracked = store.ask(StoredProposal, _TRACKED, wanted=wanted) if store.exists() else []
-    if tracked:
-        return _of_tracked(store, tracked[0], example=example, expect=expect, by=by, now=now)
+    tracked = tracked_proposal(store, wanted)
+    if tracked is not None:
+        return _of_tracked(store, tracked, example=example, expect=expect, by=by, now=now)
     from quality_lab.cases.freezing import Asked, freeze_case, gather
     from quality_lab.proposals import proposals
 
@@ -62,7 +69,7 @@ def record_of_example(
     record = freeze_case(material, Asked(label=one.label, expect=expect), by=by, now=now)
     told = {"id": None, "fingerprint": one.fingerprint, "title": one.title, "summary": one.summary}
     record["context"] |= {"proposal": {**told, "rationale": list(one.rationale)}, "exampleIndex": example}
-    return ExampleRecord(record=record, fingerprint=one.fingerprint, proposal_id=None)
+    return ExampleRecord(record=record, tenant=one.tenant, fingerprint=one.fingerprint, proposal_id=None)
 
 
 def _of_tracked(
@@ -94,4 +101,6 @@ def _of_tracked(
             name: frozen["input"][name] for name in ("messages", "tools") if name in frozen["input"]
         }
         record |= {name: frozen[name] for name in ("recorded", "corrected", "provenance") if name in frozen}
-    return ExampleRecord(record=record, fingerprint=proposal.fingerprint, proposal_id=proposal.key)
+    return ExampleRecord(
+        record=record, tenant=proposal.tenant, fingerprint=proposal.fingerprint, proposal_id=proposal.key
+    )

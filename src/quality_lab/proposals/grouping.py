@@ -231,6 +231,7 @@ def _proposal(
             ("labels_outside_trace", rate is None and not without_trace and sums.guards_only == 0),
             ("severity_by_counts", rate is None),
             ("few_conversations", rate is not None and rate.few),
+            ("decided_twice", state is not None and state.contested),
         )
         if holds
     ]

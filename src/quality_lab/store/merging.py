@@ -27,6 +27,7 @@ TABLES = (
     "feedback",
     "regression_cases",
     "proposals",
+    "decisions",
     "retractions",
 )
 
@@ -51,8 +52,9 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
     if _some(connection, "tool_calls"):
         _merge_versions(connection, "tool_calls", "call_uid", 1)
         settle(connection, "tool_calls", "call_uid", 1, fold_call)
-    if _some(connection, "retractions"):
-        _merge_retractions(connection)
+    for table in ("retractions", "decisions"):
+        if _some(connection, table):
+            _merge_lines(connection, table)
     for table, key in (("regression_cases", "case_uid"), ("proposals", "proposal_uid")):
         if _some(connection, table):
             _merge_newest(connection, table, key)
@@ -268,22 +270,24 @@ def _merge_definitions(connection: duckdb.DuckDBPyConnection) -> None:
     run(f"insert into tool_definitions select {names} from folded")
 
 
-def _merge_retractions(connection: duckdb.DuckDBPyConnection) -> None:
-    names = ", ".join(columns_of(connection, "retractions"))
-    connection.execute("""
+def _merge_lines(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Take in lines of the journal, each of which stands once whatever else there is."""
+    names = ", ".join(columns_of(connection, table))
+    connection.execute(f"""
         insert into statuses
         select unit, 0, case when row_number() over (partition by key order by unit) = 1
-                                  and key not in (select key from retractions)
+                                  and key not in (select key from {table})
                              then 'loaded' else 'unchanged' end
-        from staged_retractions""")
+        from staged_{table}""")
     connection.execute(f"""
-        insert into retractions
-        select {names} from staged_retractions where key not in (select key from retractions)
+        insert into {table}
+        select {names} from staged_{table} where key not in (select key from {table})
         qualify row_number() over (partition by key order by source_id, line) = 1""")
 
 
 def _retract(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take out the journal's labels and cases that another line of the journal takes back."""
+    """Take out what the journal says and another line of the journal takes back."""
+    connection.execute("delete from decisions where key in (select retracts from retractions)")
     connection.execute("""
         delete from feedback where key_space = 'journal' and key in (select retracts from retractions)""")
     connection.execute("""

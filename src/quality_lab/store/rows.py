@@ -11,6 +11,7 @@ from quality_lab.outcomes import OutcomeOverrides, is_empty, outcome_of
 from quality_lab.records import (
     BY_UID,
     Conversation,
+    Decision,
     Feedback,
     Message,
     Record,
@@ -232,6 +233,26 @@ def _proposal(record: TrackedProposal, place: Place) -> tuple[str, Row]:
     }
 
 
+def _decision(record: Decision, place: Place) -> tuple[str, Row]:
+    return "decisions", {
+        "key": record.key,
+        "tenant": clean(record.tenant) or place.tenant,
+        "fingerprint": clean(record.fingerprint),
+        "action": record.action,
+        "kind": clean(record.kind),
+        "ref": clean(record.ref),
+        "url": clean(record.url),
+        "note": clean(record.note),
+        "owner": clean(record.owner),
+        "due": clean(record.due),
+        "expectation": clean(record.expectation),
+        "effective_at": _utc(record.effective_at),
+        "decided_at": _utc(record.decided_at),
+        "author": clean(record.author),
+        "seen": record.seen,
+    }
+
+
 def _retraction(record: Retraction, place: Place) -> tuple[str, Row]:
     return "retractions", {
         "key": record.key,
@@ -250,5 +271,6 @@ _MAKERS: dict[type, Callable[..., tuple[str, Row]]] = {
     Feedback: _feedback,
     RegressionCase: _case,
     TrackedProposal: _proposal,
+    Decision: _decision,
     Retraction: _retraction,
 }

@@ -170,6 +170,26 @@ create table proposals (
     line bigint not null              -- origin line, 1-based
 );
 
+create table decisions (
+    key varchar not null,             -- of the journal line that says so
+    tenant varchar not null,          -- whose proposal it is
+    fingerprint varchar not null,     -- of the proposal: kind:source:tool:label
+    action varchar not null,          -- accept, apply, dismiss, close, reopen
+    kind varchar,                     -- of the resolution: regression_case, pull_request …
+    ref varchar,                      -- of the resolution: REG-41, PR-123 …
+    url varchar,                      -- of the resolution
+    note varchar,                     -- why
+    owner varchar,                    -- who does it
+    due varchar,                      -- the day by which it is done
+    expectation varchar,              -- what is to come of it, in words
+    effective_at timestamp,           -- UTC, from when on it holds; null is when it was decided
+    decided_at timestamp,             -- UTC
+    author varchar,                   -- who decided
+    seen varchar,                     -- key of the decision that stood then
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
 create table retractions (
     key varchar not null,             -- of the journal line that retracts
     retracts varchar not null,        -- id of the journal line that is taken back

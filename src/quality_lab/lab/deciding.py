@@ -1,0 +1,154 @@
+"""What a lab does with proposals: show one with what was decided, and decide."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from quality_lab.answers import Answer
+from quality_lab.errors import NoData, UsageError
+from quality_lab.lab.reviewing import Reviewing, Said, reviewer_name
+from quality_lab.records import DecisionAction
+
+if TYPE_CHECKING:
+    from quality_lab.proposals import DecisionLine, Proposal
+
+ACTIONS: tuple[DecisionAction, ...] = ("accept", "apply", "dismiss", "close", "reopen")
+KINDS = (
+    *("prompt_patch", "tool_schema_patch", "regression_case", "coach_proposal"),
+    *("shadow_eval", "pull_request", "other"),
+)
+
+
+class Deciding(Reviewing):
+    """The part of a lab that decides about proposals. A decision is a line of the journal."""
+
+    def proposal(self, proposal_id: str) -> Answer[Proposal]:
+        """Return one proposal, by its id, its fingerprint, or the id under which upstream tracks it.
+
+        >>> import quality_lab as ql
+        >>> lab = ql.open_demo()
+        >>> lab.proposal("12")[0].fingerprint
+        'schema_fix:rag_reply:compute_exchange_quote:bad_args'
+
+        Raises: NoData where there is none.
+        """
+        from quality_lab.proposals import Proposal, proposals
+
+        found = proposals(self.store, top=None) if self.store.exists() else []
+        names = {proposal_id, self._fingerprint_of_tracked(proposal_id)}
+        named = [one for one in found if one.id in names or one.fingerprint in names]
+        if not named:
+            raise NoData(f"wanted the id of a proposal, came {proposal_id!r}; `proposals` lists them")
+        return Answer(named[:1], Proposal, title=named[0].title)
+
+    def decisions(self, proposal_id: str) -> Answer[DecisionLine]:
+        """Return what was decided about a proposal, the earliest first; what was taken back is left out.
+
+        Raises: NoData where there is no such proposal.
+        """
+        from quality_lab.proposals import DecisionLine
+
+        (one,) = self.proposal(proposal_id)
+        return Answer(self._decided(one.tenant, one.fingerprint), DecisionLine, title=f"Decided: {one.title}")
+
+    def decide(
+        self,
+        proposal_id: str,
+        action: DecisionAction,
+        *,
+        kind: str | None = None,
+        ref: str | None = None,
+        url: str | None = None,
+        note: str | None = None,
+        owner: str | None = None,
+        due: str | date | None = None,
+        expect: str | None = None,
+        effective_at: str | datetime | None = None,
+        reviewer: str | None = None,
+    ) -> Said:
+        """Return the journal line of a decision about a proposal: accept, apply, dismiss, close or reopen.
+
+        To apply takes a *kind* and a *ref* or a *url*. *effective_at* is from when on it holds: a fault on a
+        call made later has recurred. *expect* says what is to come of it.
+
+        >>> import quality_lab as ql
+        >>> lab = ql.open_demo()
+        >>> worst = lab.proposals()[0].id
+        >>> said = lab.decide(worst, "accept", owner="tomas", reviewer="dana@example.com")
+        >>> lab.proposal(worst)[0].state
+        'accepted'
+        >>> _ = lab.undo(said.line["id"], reviewer="dana@example.com")
+
+        Raises: NoData where there is no such proposal, UsageError for a decision that cannot be, OutputError.
+        """
+        if action not in ACTIONS:
+            raise UsageError(f"wanted one of {', '.join(ACTIONS)}; came {action!r}")
+        if kind is not None and kind not in KINDS:
+            raise UsageError(f"wanted a kind of {', '.join(KINDS)}; came {kind!r}")
+        if action == "apply" and not (kind and (ref or url)):
+            raise UsageError("to apply takes a kind, and a ref or a url")
+        if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
+            raise UsageError(f"wanted an http(s) URL, came {url!r}")
+        (one,) = self.proposal(proposal_id)
+        given = {
+            "kind": kind,
+            "ref": ref,
+            "url": url,
+            "note": note,
+            "owner": owner,
+            "due": _day(due),
+            "expectation": expect,
+            "effective_at": _moment(effective_at),
+        }
+        return self._decide(one.tenant, one.fingerprint, action, given, author=reviewer or reviewer_name())
+
+    def _decide(
+        self,
+        tenant: str,
+        fingerprint: str,
+        action: DecisionAction,
+        given: dict[str, Any],
+        *,
+        author: str,
+    ) -> Said:
+        entry: dict[str, Any] = {"record_type": "decision", "fingerprint": fingerprint, "action": action}
+        if tenant != "default":
+            entry["tenant"] = tenant
+        seen = [line.key for line in self._decided(tenant, fingerprint)]
+        entry |= {name: value for name, value in given.items() if value is not None}
+        if seen:
+            entry["seen"] = seen[-1]
+        return self._bring_in(self.journal.append("decisions", entry, author=author))
+
+    def _decided(self, tenant: str, fingerprint: str) -> list[DecisionLine]:
+        from quality_lab.proposals import decision_lines
+
+        lines = decision_lines(self.store) if self.store.exists() else []
+        return [line for line in lines if (line.tenant, line.fingerprint) == (tenant, fingerprint)]
+
+    def _fingerprint_of_tracked(self, proposal_id: str) -> str | None:
+        from quality_lab.lab.proposal_cases import tracked_proposal
+
+        tracked = tracked_proposal(self.store, proposal_id)
+        return None if tracked is None else tracked.fingerprint
+
+
+def _day(given: str | date | None) -> str | None:
+    try:
+        return None if given is None else date.fromisoformat(str(given)).isoformat()
+    except ValueError:
+        raise UsageError(f"due: wanted a day such as 2026-03-01, came {given!r}") from None
+
+
+def _moment(given: str | datetime | None) -> str | None:
+    """Return a time as the journal writes it; without a zone it is UTC."""
+    if given is None:
+        return None
+    try:
+        moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
+    except ValueError:
+        raise UsageError(f"effective-at: wanted a time in ISO 8601, came {given!r}") from None
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return aware.isoformat().replace("+00:00", "Z")
