@@ -12,13 +12,13 @@ line stands wherever an object of shortest length must end, and nothing is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, compress, pairwise
-from operator import attrgetter
+from itertools import chain, compress
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args
 
 import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from quality_lab.formats.bulk_columns import (
@@ -26,11 +26,12 @@ from quality_lab.formats.bulk_columns import (
     Words,
     digits,
     is_shallow_and_no_text,
+    json_texts,
     real_or_null,
     text_or_null,
     whole_or_null,
 )
-from quality_lab.formats.columns import Batch, Column, Flags, Numbers, bytes_of
+from quality_lab.formats.columns import Batch, Column, Flags, Numbers
 from quality_lab.formats.contract import Format, Reading, Unit
 from quality_lab.formats.streams import Stream
 from quality_lab.formats.units import HEAD, layout_of, lines_of, raw_line, raw_units, runs_of_lines
@@ -38,7 +39,8 @@ from quality_lab.formats.units import HEAD, layout_of, lines_of, raw_line, raw_u
 Fields = TypeVar("Fields", bound=msgspec.Struct)
 
 ROWS = 61_440  # of a batch, about: half of what DuckDB lays down together
-_WORTH_LOOKING = 50_000  # lines after which it is decided whether this file is worth reading so
+_WORTH_LOOKING = 10_000  # lines after which it is decided whether a file is worth reading so
+_NEIGHBOURS = 8  # lines that are not looked at further where one of them does not fit
 _END = ord("\n")
 _SAFE = 1 << 62
 _Whole = Annotated[int, msgspec.Meta(ge=-_SAFE, le=_SAFE)]
@@ -55,30 +57,36 @@ _KINDS: dict[object, str] = {
 
 
 class _Run(NamedTuple):
-    """Some objects that stand one after the other in a file."""
+    """Lines that stand one after the other in a file, and what the parser made of them."""
 
-    items: list[Any]
-    numbers: NDArray[np.int64]  # of their lines
-    text: bytes  # of the lines together, where they were not told apart
-    lines: list[bytes] | None  # each line, where they were
+    first: int  # number of the first line
+    text: bytes
+    columns: list[tuple[Any, ...]]  # a field each
 
-    def fitting(self, lengths: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        """Return which objects fill their lines, being of these *lengths*; None if it cannot be told so."""
-        if self.lines is not None:
-            fits: NDArray[np.bool_] = lengths == np.fromiter(map(len, self.lines), np.int64, len(self.lines))
-            return fits
+    @property
+    def size(self) -> int:
+        """How many lines there are."""
+        return len(self.columns[0])
+
+    def fits(self, lengths: NDArray[np.int64]) -> bool:
+        """Say whether objects of these *lengths* with an end of line after each are all that stands here."""
         ends = np.cumsum(lengths + 1) - 1
         text = np.frombuffer(self.text, np.uint8)
-        if ends[-1] != len(text) or (text[ends[:-1]] != _END).any():
-            return None
-        return np.ones(len(lengths), np.bool_)
+        return bool(ends[-1] == len(text) and (text[ends[:-1]] == _END).all())
 
-    def line(self, place: int, lengths: NDArray[np.int64]) -> bytes:
-        """Return the line of one object of a run that is fitting."""
-        if self.lines is not None:
-            return self.lines[place]
-        start = int((lengths[:place] + 1).sum())
-        return self.text[start : start + int(lengths[place])]
+    def lines(self, lengths: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Iterator[_Line]:
+        """Yield the *chosen* lines of a run that fits."""
+        ends = np.cumsum(lengths + 1) - 1
+        for place in np.flatnonzero(chosen).tolist():
+            end = int(ends[place])
+            yield _Line(self.first + place, self.text[end - int(lengths[place]) : end])
+
+
+class _Line(NamedTuple):
+    """A line that goes the exact way."""
+
+    number: int
+    text: bytes
 
 
 class BulkReader(Generic[Fields]):
@@ -90,13 +98,13 @@ class BulkReader(Generic[Fields]):
         *,
         seconds: Sequence[str],
         repeated: Sequence[str],
-        batch: Callable[[NDArray[np.int64], list[Any], dict[str, Column]], Batch],
+        batch: Callable[[NDArray[np.int64], dict[str, Column]], Batch],
         plain: Callable[[dict[str, Column]], NDArray[np.bool_]] | None = None,
     ) -> None:
         """Keep what a line is.
 
         *seconds* names the fields that are times, *repeated* the texts of which there are few; *batch* makes
-        one of lines, objects and columns. A line that is not *plain* goes the exact way too.
+        one of lines and columns. A line that is not *plain* goes the exact way too.
         """
         self.kinds: dict[str, str] = {}
         fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
@@ -150,103 +158,106 @@ class _File:
                 first = raws[-1].line + 1
                 yield from self._known.read(iter(raws), self._reading)
                 continue
-            run, odd = self._decoded(text, first)
-            yield from self._singly(odd)
-            first += len(run.items) + len(odd)
-            held.append(run)
-            count += len(run.items)
+            for run in self._parsed(text, first):
+                if isinstance(run, _Run):
+                    held.append(run)
+                    count += run.size
+                    first = run.first + run.size
+                else:
+                    yield from self._singly([run])
+                    first = run.number + 1
             if count >= ROWS:
-                yield from self._batches(held)
+                yield from self._batch(held)
                 held, count = [], 0
-        yield from self._batches(held)
+        if held:
+            yield from self._batch(held)
 
-    def _decoded(self, text: bytes, first: int) -> tuple[_Run, list[tuple[int, bytes]]]:
-        """Return the objects of some lines, and the lines that hold none, with their numbers."""
+    def _singly(self, lines: Iterable[_Line]) -> Iterator[Unit]:
+        """Yield lines as the format's own reader does."""
+        return self._known.read((raw_line(number, text) for number, text in lines), self._reading)
+
+    def _parsed(self, text: bytes, first: int) -> Iterator[_Run | _Line]:
+        """Yield the lines of *text* in runs that the parser takes, and those that it does not take."""
         count = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _END)) + 1
         try:
             items = self._reader.decoder.decode_lines(text)
         except (msgspec.MsgspecError, RecursionError):
-            return self._told_apart(text, first)
-        if len(items) != count:
-            return self._told_apart(text, first)
-        return _Run(items, np.arange(first, first + count), text, None), []
+            items = []
+        if len(items) == count:
+            yield _Run(first, text, list(zip(*map(astuple, items), strict=True)))
+        elif count == 1:
+            yield _Line(first, text)
+        else:
+            yield from self._halved(text, first)
 
-    def _told_apart(self, text: bytes, first: int) -> tuple[_Run, list[tuple[int, bytes]]]:
-        """Return what `_decoded` does, each line decoded on its own and with all its fields."""
-        decode = self._reader.decoder.decode
-        items: list[Any] = []
-        numbers: list[int] = []
-        lines: list[bytes] = []
-        odd: list[tuple[int, bytes]] = []
-        for number, line in enumerate(text.split(b"\n"), start=first):
-            try:
-                item = decode(line)
-            except (msgspec.MsgspecError, RecursionError):
-                odd.append((number, line))
-                continue
-            if UNSET in msgspec.structs.astuple(item):
-                odd.append((number, line))
-                continue
-            items.append(item)
-            numbers.append(number)
-            lines.append(line)
-        return _Run(items, np.array(numbers, np.int64), b"", lines), odd
+    def _halved(self, text: bytes, first: int) -> Iterator[_Run | _Line]:
+        """Yield what `_parsed` does, for each half of more than one line."""
+        middle = text.find(b"\n", len(text) // 2)
+        if middle < 0:
+            middle = text.rfind(b"\n")
+        for run in self._parsed(text[:middle], first):
+            yield run
+            first = run.first + run.size if isinstance(run, _Run) else run.number + 1
+        yield from self._parsed(text[middle + 1 :], first)
 
-    def _singly(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Unit]:
-        """Yield lines as the format's own reader does."""
-        return self._known.read((raw_line(number, line) for number, line in lines), self._reading)
-
-    def _batches(self, runs: list[_Run]) -> Iterator[Unit | Batch]:
-        runs = [run for run in runs if run.items]
-        if not runs:
-            return
+    def _batch(self, runs: list[_Run]) -> Iterator[Unit | Batch]:
+        """Yield the lines of *runs* that fill their length as one batch, and the others singly."""
         try:
-            columns, lengths, fits = self._columns(list(chain.from_iterable(run.items for run in runs)))
+            columns, lengths, plain = self._columns(runs)
+            ends = np.cumsum([run.size for run in runs]).tolist()
+            starts = [0, *ends[:-1]]
+            parts = list(zip(runs, map(slice, starts, ends), strict=True))
+            unfit = [run for run, part in parts if not run.fits(lengths[part])]
         except Absent:
-            yield from self._batches_told_apart(runs, [run.lines is None for run in runs])
+            unfit = runs
+        if unfit:
+            pieces = [piece for run in runs for piece in (self._fitting(run) if run in unfit else (run,))]
+            yield from self._singly(piece for piece in pieces if isinstance(piece, _Line))
+            runs = [piece for piece in pieces if isinstance(piece, _Run)]
+            if runs:
+                yield from self._batch(runs)
             return
-        starts = np.cumsum([0, *(len(run.items) for run in runs)]).tolist()
-        parts = [lengths[start:end] for start, end in pairwise(starts)]
-        fitting = [run.fitting(part) for run, part in zip(runs, parts, strict=True)]
-        if any(found is None for found in fitting):
-            yield from self._batches_told_apart(runs, [found is None for found in fitting])
-            return
-        fits &= np.concatenate([found for found in fitting if found is not None])
-        numbers = np.concatenate([run.numbers for run in runs])
-        items = list(chain.from_iterable(run.items for run in runs))
-        if not fits.all():
-            odd = [
-                (int(run.numbers[place]), run.line(place, part))
-                for run, part, start in zip(runs, parts, starts[:-1], strict=True)
-                for place in np.flatnonzero(~fits[start : start + len(part)]).tolist()
-            ]
-            yield from self._singly(odd)
-            items = list(compress(items, fits.tolist()))
-            if not items:
+        numbers = np.concatenate([np.arange(run.first, run.first + run.size) for run in runs])
+        if not plain.all():
+            for run, part in parts:
+                yield from self._singly(run.lines(lengths[part], ~plain[part]))
+            if not plain.any():
                 return
-            numbers = numbers[fits]
-            columns, _, _ = self._columns(items)
-        self._taken += len(items)
-        yield self._reader.batch(numbers, items, columns)
+            chosen = plain.tolist()
+            kept = [
+                tuple(compress(chain.from_iterable(values), chosen))
+                for values in zip(*(run.columns for run in runs), strict=True)
+            ]
+            numbers, columns = numbers[plain], self._columns([_Run(0, b"", kept)])[0]
+        self._taken += len(numbers)
+        yield self._reader.batch(numbers, columns)
 
-    def _batches_told_apart(self, runs: list[_Run], chosen: list[bool]) -> Iterator[Unit | Batch]:
-        """Yield what `_batches` does, after the lines of the *chosen* runs were told apart."""
-        again: list[_Run] = []
-        for run, is_chosen in zip(runs, chosen, strict=True):
-            if is_chosen:
-                run, odd = self._told_apart(run.text, int(run.numbers[0]))
-                yield from self._singly(odd)
-            again.append(run)
-        yield from self._batches(again)
+    def _fitting(self, run: _Run) -> Iterator[_Run | _Line]:
+        """Yield *run* in pieces that fill their length, and lines that do not, with a few of their neighbours."""
+        try:
+            _, lengths, _ = self._columns([run])
+            if run.fits(lengths):
+                yield run
+                return
+        except Absent:
+            pass
+        if run.size <= _NEIGHBOURS:
+            yield from (_Line(run.first + at, text) for at, text in enumerate(run.text.split(b"\n")))
+            return
+        for piece in self._halved(run.text, run.first):
+            if isinstance(piece, _Run):
+                yield from self._fitting(piece)
+            else:
+                yield piece
 
-    def _columns(self, items: list[Any]) -> tuple[dict[str, Column], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the columns of *items*, their shortest lengths as text, and which need no second look."""
+    def _columns(self, runs: list[_Run]) -> tuple[dict[str, Column], NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the columns of *runs*, the shortest length of each line, and which need no second look."""
         columns: dict[str, Column] = {}
-        count = len(items)
+        count = sum(run.size for run in runs)
         length = np.full(count, self._reader.around, np.int64)
         fits = np.ones(count, np.bool_)
-        for name, kind in self._reader.kinds.items():
-            values = list(map(attrgetter(name), items))
+        for place, (name, kind) in enumerate(self._reader.kinds.items()):
+            values = list(chain.from_iterable([run.columns[place] for run in runs]))
             match kind:
                 case "whole":
                     numbers = np.fromiter(values, np.int64, count)
@@ -272,10 +283,7 @@ class _File:
                     length += written
                     fits &= sound
                 case "json":
-                    try:
-                        columns[name] = raw = bytes_of(values)
-                    except TypeError:
-                        raise Absent from None
+                    columns[name] = raw = json_texts(values)
                     length += raw.lengths
                     fits &= is_shallow_and_no_text(raw)
         if self._reader.plain is not None:

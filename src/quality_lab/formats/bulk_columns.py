@@ -106,6 +106,16 @@ def text_or_null(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
     return column._replace(known=known), written
 
 
+def json_texts(values: list[Any]) -> Texts:
+    """Return JSON texts, each with a buffer of its bytes, as a column. Raises: Absent."""
+    try:
+        joined = b"".join(values)
+    except TypeError:
+        raise Absent from None
+    lengths = [len(memoryview(value)) for value in values]
+    return Texts(joined, np.fromiter(lengths, np.int64, len(values)), parts=values)
+
+
 def is_shallow_and_no_text(raw: Texts) -> NDArray[np.bool_]:
     """Return which JSON values are no text, and not nested so deep that somebody should look."""
     starts = starts_of(raw)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ class Texts(NamedTuple):
     utf8: bytes
     lengths: NDArray[np.int64]  # in bytes; 0 where it is not known
     known: NDArray[np.bool_] | None = None
+    parts: Sequence[Any] = ()  # the texts each, as bytes or what has their buffer, where somebody will ask
 
 
 class Flags(NamedTuple):
@@ -52,7 +54,6 @@ class Batch(NamedTuple):
     lines: NDArray[np.int64]  # 1-based
     calls: dict[str, Column]
     same: dict[str, str]
-    results: list[Any]  # JSON text of each result, as bytes or what has their buffer
     feedback: dict[str, Column] | None = None  # under the names of `Feedback`'s fields
 
     def arguments_states(self) -> dict[str, int]:
@@ -70,12 +71,6 @@ def texts(values: list[str]) -> Texts:
         return Texts(joined.encode(), np.fromiter(map(len, values), np.int64, len(values)))
     encoded = [value.encode() for value in values]
     return Texts(b"".join(encoded), np.fromiter(map(len, encoded), np.int64, len(encoded)))
-
-
-def bytes_of(values: list[Any]) -> Texts:
-    """Return *values*, which are UTF-8 in bytes or what has their buffer, as a column."""
-    joined = b"".join(values)
-    return Texts(joined, np.array([len(memoryview(value)) for value in values], np.int64))
 
 
 def starts_of(column: Texts) -> NDArray[np.int64]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +12,6 @@ from quality_lab.formats.upstream_feedback import FeedbackLine
 from quality_lab.labels import FIVE
 from quality_lab.records import UPSTREAM
 
-_results = attrgetter("result")
 _LABELS: dict[str, int] = {
     label: place for place, label in enumerate(FIVE)
 }  # others may have another name in this home
@@ -51,16 +47,15 @@ def _calls(found: dict[str, Column], *, key: str, time: str) -> dict[str, Column
     }
 
 
-def _of_traces(lines: NDArray[np.int64], items: list[Any], found: dict[str, Column]) -> Batch:
+def _of_traces(lines: NDArray[np.int64], found: dict[str, Column]) -> Batch:
     return Batch(
         lines=lines,
         calls=_calls(found, key="id", time="createdAt"),
         same=_SAME | {"seen_in": "trace"},
-        results=list(map(_results, items)),
     )
 
 
-def _of_feedback(lines: NDArray[np.int64], items: list[Any], found: dict[str, Column]) -> Batch:
+def _of_feedback(lines: NDArray[np.int64], found: dict[str, Column]) -> Batch:
     calls = _calls(found, key="toolCallId", time="toolCallCreatedAt")
     raw = found["label"]
     assert isinstance(raw, Choices)
@@ -69,7 +64,6 @@ def _of_feedback(lines: NDArray[np.int64], items: list[Any], found: dict[str, Co
         lines=lines,
         calls=calls,
         same=_SAME | {"seen_in": "feedback", "target_level": "call", "target_key_space": UPSTREAM},
-        results=list(map(_results, items)),
         feedback={
             "key": found["id"],
             "conversation_id": calls["conversation_id"],

@@ -15,7 +15,7 @@ from quality_lab.outcomes import OutcomeOverrides, fields_looked_at, is_empty, o
 from quality_lab.records import Outcome, ToolCall
 
 _OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
-_BRIEF = 64  # bytes; a longer result is not empty
+_BRIEFEST, _BRIEF = 4, 64  # bytes; a longer result is not empty, one in between only with a blank inside
 _MOST_DECIDED = 50_000  # combinations that are remembered
 
 
@@ -46,7 +46,7 @@ class BulkOutcomes:
         usual = np.array([self._decided.get(fact) or self._decide(fact) for fact in facts], np.int64)
         verdicts = usual[chosen]
         objects = np.frombuffer(results.utf8, np.uint8)[starts_of(results)] == ord("{")
-        texts_of_objects = batch.results if objects.all() else compress(batch.results, objects.tolist())
+        texts_of_objects = results.parts if objects.all() else compress(results.parts, objects.tolist())
         none = self._none
         found = list(map(self._decode, texts_of_objects))
         odd = [place for place, looked_at in enumerate(found) if looked_at != none]
@@ -58,7 +58,7 @@ class BulkOutcomes:
                 values = msgspec.structs.astuple(found[place])
                 known = (*facts[fact], *[None if value is UNSET else bytes(value) for value in values])
                 verdicts[at] = self._decided.get(known) or self._decide(known)
-        return (*self._shown(verdicts), Flags(_emptiness(batch.results, results.lengths)))
+        return (*self._shown(verdicts), Flags(_emptiness(results)))
 
     def _decide(self, combination: tuple[Any, ...]) -> int:
         tool_name, actor, is_error, error_origin, *values = combination
@@ -112,8 +112,12 @@ def _facts(batch: Batch) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:
     return facts, chosen
 
 
-def _emptiness(results: list[Any], lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
-    empty = np.zeros(len(results), np.bool_)
-    for place in np.flatnonzero(lengths <= _BRIEF).tolist():
-        empty[place] = is_empty(str(results[place], "utf-8"))
+def _emptiness(results: Texts) -> NDArray[np.bool_]:
+    """Return which results are empty: they are brief, and nothing but a blank follows what opens them."""
+    empty = np.zeros(len(results.lengths), np.bool_)
+    starts = starts_of(results)
+    brief = np.flatnonzero(results.lengths <= _BRIEF)
+    second = np.frombuffer(results.utf8, np.uint8)[np.minimum(starts[brief] + 1, len(results.utf8) - 1)]
+    for place in brief[(results.lengths[brief] <= _BRIEFEST) | (second <= ord(" "))].tolist():
+        empty[place] = is_empty(str(results.parts[place], "utf-8"))
     return empty
