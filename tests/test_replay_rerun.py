@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import itertools
 import json
+import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from replaying import QUOTE_RIGHT, QUOTE_WRONG, Saying, case, rerun
+from replaying import QUOTE_RIGHT, QUOTE_WRONG, Saying, case, record, rerun
 
 from quality_lab.errors import UsageError
-from quality_lab.replay import Budget, Keeper, Progress, pass_hat, price_of
+from quality_lab.regressions.rerunning import plan
+from quality_lab.replay import Budget, CaseLine, Keeper, Progress, Rerun, Shelf, pass_hat, price_of
 from quality_lab.replay.outcome import folded
 from quality_lab.replay.playing import Trial
 from quality_lab.toolloop import ModelError
@@ -205,3 +209,37 @@ def test_errors_are_not_kept_and_without_resume_nothing_is_taken(tmp_path: Path)
     Keeper(path, resume=False).close()
 
     assert (kept, mode, path.read_text()) == (["PASS"], 0o600, "")
+
+
+def test_of_a_case_that_was_run_little_is_kept_however_much_it_says() -> None:
+    said = [{"role": "user", "content": "x" * 20} for _ in range(200)]  # some 50 KiB of objects a case
+    lines = [json.dumps(record(at, input={"messages": said})).encode() for at in range(1, 61)]
+    shelf = Shelf(folder=Path.cwd(), environ={})
+    asyncio.run(Rerun(shelf).run(plan(lines[:2]).to_run))  # what is made once is made
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        outcomes = asyncio.run(Rerun(shelf).run(plan(lines).to_run))
+        gc.collect()
+        kept = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+    assert {outcome.verdict for outcome in outcomes} == {"INCONCLUSIVE"}
+    assert kept / len(lines) < 4 * 1024
+
+
+def test_a_line_that_turns_out_to_be_no_case_costs_itself_and_no_trial() -> None:
+    broken = json.dumps(record(2, recorded=[{"tool": ""}])).encode()
+    lines = [json.dumps(record(1)).encode(), broken, json.dumps(record(3)).encode()]
+    seen: list[Progress] = []
+    run = Rerun(Shelf(folder=Path.cwd(), environ={}), progress=seen.append)
+
+    outcomes = asyncio.run(run.run([CaseLine(line=at, text=text) for at, text in enumerate(lines, 1)]))
+
+    assert [(outcome.case_id, outcome.malformed) for outcome in outcomes] == [
+        (1, False),
+        (2, True),
+        (3, False),
+    ]
+    assert (seen[-1].done, seen[-1].total) == (2, 2)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from math import sqrt
 from typing import Any, Literal
 
@@ -158,19 +159,20 @@ class Judge:
             output_tokens=reply.output_tokens,
         )
 
-    async def measure(self, cases: Sequence[Case]) -> Agreement:
+    async def measure(self, cases: Iterable[Case]) -> Agreement:
         """Return the judge's agreement with people, measured on what was recorded of *cases*, and keep it.
 
         A person's label says that the recorded calls of a case were wrong (right, if it was made from a good
         reply), and that the corrected ones are right. The judge is shown neither label nor correction.
         """
-        labelled = [
+        known = (
             (case, calls, good)
             for case in cases
             if case.rules.behavior
             for calls, good in ((case.recorded, case.positive), (case.corrected, True))
             if calls is not None
-        ][:MOST_MEASURED]
+        )
+        labelled = list(islice(known, MOST_MEASURED))
         door = asyncio.Semaphore(_AT_ONCE)
 
         async def ask(case: Case, calls: Sequence[Mapping[str, Any]]) -> Says | None:

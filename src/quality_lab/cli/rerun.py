@@ -83,10 +83,10 @@ def _from_source(settings: Settings) -> tuple[list[bytes], Metadata]:
 
 
 def _write_files(report: RerunReport, settings: Settings) -> None:
-    from quality_lab.regressions.rerun_documents import rerun_json, rerun_junit, rerun_markdown
+    from quality_lab.regressions.rerun_documents import rerun_json_parts, rerun_junit, rerun_markdown
 
     for path, document in (
-        (settings.out_json, rerun_json),
+        (settings.out_json, rerun_json_parts),
         (settings.out_junit, rerun_junit),
         (settings.out_markdown, rerun_markdown),
     ):
@@ -94,7 +94,9 @@ def _write_files(report: RerunReport, settings: Settings) -> None:
             continue
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_text(document(report), encoding="utf-8", newline="\n")
+            told = document(report)  # a whole text, or its pieces
+            with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines([told] if isinstance(told, str) else told)
         except OSError as problem:
             reason = problem.strerror or type(problem).__name__
             raise OutputError(f"wanted to write {well_formed(path)}, got: {reason}") from problem

@@ -7,7 +7,7 @@ the conversation and the call that its case was made from, as far as the case do
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,6 @@ SHELF = "verdicts"
 _LONGEST = 400  # characters of one text
 _MOST_FAILURES = 20
 _VERDICTS = ("PASS", "FAIL", "INCONCLUSIVE", "ERROR")
-_NAMES = {  # what a record names: under which name a line does
-    "conversationId": "conversation_id",
-    "contactId": "contact_id",
-    "toolCallId": "tool_call_id",
-    "call_uid": "call_uid",
-}
 _SETTINGS = ("model", "tools_from", "tape", "judge")
 
 
@@ -76,18 +70,8 @@ def _entry(outcome: CaseOutcome, masker: Masker) -> dict[str, Any]:
             }
             for failure in failures[:_MOST_FAILURES]
         ],
-        "names": dict(_named(outcome.case.record)),
+        "names": dict(outcome.case.made_from),
     }
-
-
-def _named(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what the record says its case was made from, wherever it says it beside the conversation itself."""
-    context = record.get("context")
-    call = context.get("toolCall") if isinstance(context, Mapping) else None
-    for place in (record, context, call, record.get("provenance")):
-        for name, under in _NAMES.items():
-            if isinstance(place, Mapping) and isinstance(place.get(name), int | str):
-                yield under, place[name]
 
 
 def _short(text: str, masker: Masker) -> str:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from quality_lab.regressions.rerun_report import RerunReport
     from quality_lab.regressions.results import Metadata
     from quality_lab.replay.comparison import Judged
-    from quality_lab.replay.rerun import CaseToRun, Progress
+    from quality_lab.replay.rerun import Progress
+    from quality_lab.replay.to_run import CaseToRun
     from quality_lab.store import Store
     from quality_lab.toolloop import Model, Tool
 
@@ -84,7 +85,7 @@ async def rerun_lines(
         include_archived=include_archived,
         supported_tools=supported_tools,
         skip_unsupported=skip_unsupported,
-        wanted=is_red if only_red else lambda case: True,
+        wanted=is_red if only_red else None,
     )
     allowed = () if skip_unsupported else supported_tools
     shelf = Shelf(
@@ -112,7 +113,8 @@ async def rerun_lines(
         judge = None
         if judge_model is not None and model is not None:  # recorded decisions leave nothing to judge
             judge = Judge(judge_model)
-            await judge.measure([each.case for each in planned.to_run if each.malformed is None])
+            read = (each.read() for each in planned.to_run)
+            await judge.measure(each.case for each in read if each.malformed is None)
         run = Rerun(
             shelf,
             model=model,

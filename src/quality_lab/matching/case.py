@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from quality_lab.js_text import trim
+from quality_lab.json_text import JsonTextError, parse
 from quality_lab.matching.calls import MadeCall, Run, outcome_of_result, recorded_calls
 from quality_lab.matching.checks import Judgement
 from quality_lab.matching.json_values import ABSENT, shown
@@ -128,6 +130,15 @@ def read_case(record: Any) -> Case:
         definitions=_objects(given, "tools", "input.tools", problems),
         problems=(*rules.problems, *problems),
     )
+
+
+def read_case_line(line: bytes) -> tuple[Case, tuple[str, ...]]:
+    """Return the case in *line*, and what keeps the line from being JSON."""
+    try:
+        record = parse(trim(line.decode("utf-8", "replace")))
+    except JsonTextError as problem:
+        return read_case({}), (str(problem),)
+    return read_case(record), ()
 
 
 def _messages(given: Mapping[str, Any], problems: list[str]) -> tuple[Mapping[str, Any], ...] | None:

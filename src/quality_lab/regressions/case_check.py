@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quality_lab import js_text
-from quality_lab.json_text import JsonTextError, parse
-from quality_lab.matching.case import Case, Proof, read_case, reasons
+from quality_lab.matching.case import Case, Proof, read_case_line, reasons
 from quality_lab.matching.checks import VerdictName
 from quality_lab.regressions.validation import body_problems, header_problems
 
@@ -43,25 +42,16 @@ def check_by_rules(lines: Iterable[bytes]) -> list[CaseCheck]:
     return [_check(line, case, problems) for line, case, problems in read_cases(lines)]
 
 
-def read_cases(
-    lines: Iterable[bytes], *, as_upstream: bool = True
-) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
-    """Yield line number, case, and what is wrong with its record, for each line that holds something.
-
-    Where upstream's rules were asked before, *as_upstream* False leaves them out.
-    """
+def read_cases(lines: Iterable[bytes]) -> Iterator[tuple[int, Case, tuple[str, ...]]]:
+    """Yield line number, case, and what is wrong with its record, for each line that holds something."""
     for number, line in enumerate(lines, 1):
         text = js_text.trim(line.decode("utf-8", "replace"))
         if not text or text.startswith("#"):
             continue
-        try:
-            record = parse(text)
-        except JsonTextError as problem:
-            yield number, read_case({}), (str(problem),)
-            continue
-        case = read_case(record)
-        broken = _upstream_problems(text) if as_upstream else ()
-        yield number, case, tuple(dict.fromkeys((*broken, *case.problems)))
+        case, problems = read_case_line(line)
+        if not problems:
+            problems = tuple(dict.fromkeys((*_upstream_problems(text), *case.problems)))
+        yield number, case, problems
 
 
 def _upstream_problems(text: str) -> tuple[str, ...]:

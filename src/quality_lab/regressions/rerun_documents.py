@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from quality_lab.json_text import compact, parse
@@ -16,8 +17,25 @@ from quality_lab.replay.outcome import CaseOutcome, mean_pass_hat
 
 def rerun_json(report: RerunReport) -> str:
     """Return the JSON document: two spaces a level and a final line feed."""
-    document = parse(compact(report.as_json()))  # every key and value in JSON's own terms
-    return _indented(document) + "\n"
+    return "".join(rerun_json_parts(report))
+
+
+def rerun_json_parts(report: RerunReport) -> Iterator[str]:
+    """Yield the JSON document piece by piece, a result at a time."""
+    members = report.document([]).items()
+    for at, (key, value) in enumerate(members):
+        yield ("{" if at == 0 else ",") + f"\n  {json.dumps(key)}: "
+        if key == "results" and report.report.results:
+            for place, result in enumerate(report.results()):
+                yield ("[" if place == 0 else ",") + f"\n    {_indented(_in_json_s_terms(result), 2)}"
+            yield "\n  ]"
+        else:
+            yield _indented(_in_json_s_terms(value), 1)
+    yield "\n}\n"
+
+
+def _in_json_s_terms(value: Any) -> Any:
+    return parse(compact(value))
 
 
 def _indented(value: Any, level: int = 0) -> str:

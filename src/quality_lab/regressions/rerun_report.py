@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -51,6 +51,14 @@ class RerunReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return upstream's document with the keys of a re-run beside its own."""
+        return self.document(list(self.results()))
+
+    def results(self) -> Iterator[dict[str, Any]]:
+        """Yield the results of the document one by one, so that a long run needs no room for all of them."""
+        return map(self._result, self.report.results)
+
+    def document(self, results: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the document with *results* in it."""
         summary = self.report.summary
         document: dict[str, Any] = {
             "generatedAt": self.report.stamp,
@@ -67,7 +75,7 @@ class RerunReport:
                 "keptTrials": self.kept_trials,
                 "spentUsd": self.spent_usd,
             },
-            "results": [self._result(result) for result in self.report.results],
+            "results": results,
         }
         if self.comparison is not None:
             document["comparison"] = self.comparison.as_json()

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from quality_lab.regressions.case_check import read_cases
 from quality_lab.regressions.checking import check_cases
 from quality_lab.regressions.rerun_report import RerunReport, report_of, result_of
 from quality_lab.regressions.results import Metadata, Result
 from quality_lab.replay.comparison import Judged, compare
-from quality_lab.replay.rerun import CaseToRun, Rerun
+from quality_lab.replay.rerun import Rerun
+from quality_lab.replay.to_run import CaseLine, CaseToRun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,7 +20,7 @@ class Plan:
     """What is run, and what upstream's check said of every line."""
 
     results: Sequence[Result]
-    to_run: Sequence[CaseToRun]
+    to_run: Sequence[CaseLine]
 
 
 def plan(
@@ -29,9 +29,9 @@ def plan(
     include_archived: bool = False,
     supported_tools: Sequence[str] = (),
     skip_unsupported: bool = False,
-    wanted: Callable[[CaseToRun], bool] = lambda case: True,
+    wanted: Callable[[CaseToRun], bool] | None = None,
 ) -> Plan:
-    """Return what there is to run in *lines*: every case but those that are skipped.
+    """Return what there is to run in *lines*: every case that is *wanted* but those that are skipped.
 
     Of *supported_tools* only skipping is left to upstream's check: in a re-run they are the tools that may be
     called.
@@ -43,15 +43,16 @@ def plan(
         skip_unsupported=skip_unsupported,
     )
     broken = {each.line: _problems(each) for each in results}
-    read = {
-        line: CaseToRun(line=line, case=case, problems=broken.get(line, ()) or problems)
-        for line, case, problems in read_cases(lines, as_upstream=False)
-    }
-    to_run = [read[each.line] for each in results if each.status != "skipped" and each.line in read]
-    kept = {each.line for each in to_run if wanted(each)}
+    to_run = [
+        CaseLine(line=each.line, text=lines[each.line - 1], problems=broken[each.line])
+        for each in results
+        if each.status != "skipped" and each.line <= len(lines)
+    ]
+    if wanted is not None:
+        to_run = [each for each in to_run if wanted(each.read())]
+    kept = {each.line for each in to_run}
     return Plan(
-        results=[each for each in results if each.line in kept or each.status == "skipped"],
-        to_run=[each for each in to_run if each.line in kept],
+        results=[each for each in results if each.line in kept or each.status == "skipped"], to_run=to_run
     )
 
 

@@ -6,6 +6,7 @@
     playing.py      one trial with a model that is asked now
     contracts.py    one trial with the decisions that were recorded
     outcome.py      trials into a verdict: stable, flaky, pass^k
+    to_run.py       cases on their way into a run
     rerun.py        cases times trials, within a budget
     budget.py       what it costs
     keeping.py      what is kept, so that a run can go on
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from .keeping import Keeper
     from .outcome import CaseOutcome, mean_pass_hat, pass_hat
     from .playing import Trial
-    from .rerun import CaseToRun, Progress, Rerun, RunSettings
+    from .rerun import Progress, Rerun, RunSettings
     from .shelf import Shelf
+    from .to_run import CaseLine, CaseToRun
 
 _HOMES = {
     "budget": ("Budget", "price_of"),
@@ -32,13 +34,15 @@ _HOMES = {
     "keeping": ("Keeper",),
     "outcome": ("CaseOutcome", "mean_pass_hat", "pass_hat"),
     "playing": ("Trial",),
-    "rerun": ("CaseToRun", "Progress", "Rerun", "RunSettings"),
+    "rerun": ("Progress", "Rerun", "RunSettings"),
     "shelf": ("Shelf",),
+    "to_run": ("CaseLine", "CaseToRun"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Budget",
+    "CaseLine",
     "CaseOutcome",
     "CaseToRun",
     "Comparison",

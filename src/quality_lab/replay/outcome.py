@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
+from sys import intern
 from typing import Any, Literal
 
 from quality_lab.matching.case import Case
@@ -13,6 +14,44 @@ from quality_lab.matching.checks import VerdictName
 from quality_lab.replay.playing import Trial
 
 Stability = Literal["stable_pass", "flaky", "stable_fail", "undecided"]
+_NAMES = {  # what a record names: under which name it is told on
+    "conversationId": "conversation_id",
+    "contactId": "contact_id",
+    "toolCallId": "tool_call_id",
+    "call_uid": "call_uid",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaseHead:
+    """What is kept of a case once it was run; the rest would fill the memory of a long run."""
+
+    id: Any  # as the record has it
+    title: str
+    tool_name: str
+    label: str
+    made_from: tuple[tuple[str, int | str], ...] = ()  # names of the conversation, contact and call behind it
+
+
+def head_of(case: Case) -> CaseHead:
+    """Return what is kept of *case*."""
+    return CaseHead(
+        id=case.record.get("id"),
+        title=str(case.record.get("title", "")),
+        tool_name=intern(case.tool_name),  # the same few in all cases
+        label=intern(case.label),
+        made_from=tuple(_made_from(case.record)),
+    )
+
+
+def _made_from(record: Mapping[str, Any]) -> Iterator[tuple[str, int | str]]:
+    context = record.get("context")
+    call = context.get("toolCall") if isinstance(context, Mapping) else None
+    for place in (record, context, call, record.get("provenance")):
+        if isinstance(place, Mapping):
+            for name, under in _NAMES.items():
+                if isinstance(place.get(name), int | str):
+                    yield under, place[name]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,7 +59,7 @@ class CaseOutcome:
     """The verdict on one case and the trials behind it."""
 
     line: int  # 1-based, in the file that it came from
-    case: Case
+    case: CaseHead
     verdict: VerdictName
     reason: str
     stability: Stability
@@ -31,12 +70,12 @@ class CaseOutcome:
     @property
     def case_id(self) -> Any:
         """The record's id."""
-        return self.case.record.get("id")
+        return self.case.id
 
     @property
     def title(self) -> str:
         """What the case is called."""
-        return str(self.case.record.get("title", ""))
+        return self.case.title
 
     @property
     def decisive(self) -> Trial | None:

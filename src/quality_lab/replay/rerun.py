@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,14 +11,16 @@ from quality_lab.drafts import draft_rules
 from quality_lab.errors import QualityLabError
 from quality_lab.judge import Judge
 from quality_lab.matching.case import Case, read_case
+from quality_lab.matching.json_values import ABSENT
 from quality_lab.replay.budget import Budget
 from quality_lab.replay.contracts import contract_trial
 from quality_lab.replay.keeping import Keeper, content_key
 from quality_lab.replay.opinions import with_opinion
-from quality_lab.replay.outcome import CaseOutcome, folded
+from quality_lab.replay.outcome import CaseOutcome, folded, head_of
 from quality_lab.replay.playing import Trial, live_trial
 from quality_lab.replay.shelf import Shelf
 from quality_lab.replay.tape import Policy
+from quality_lab.replay.to_run import CaseLine, CaseToRun
 from quality_lab.toolloop.loop import DEFAULT_MAX_CYCLES
 from quality_lab.toolloop.models import Model
 
@@ -30,20 +32,6 @@ _TOO_MANY = "refused with 429"
 _HARNESS = (
     QualityLabError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
 )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CaseToRun:
-    """A case, the line it came from, and what is wrong with its record."""
-
-    line: int
-    case: Case
-    problems: tuple[str, ...] = ()  # beside those that the case knows of itself
-
-    @property
-    def malformed(self) -> str | None:
-        """What is wrong with the case first of all; None where nothing is."""
-        return next(iter((*self.problems, *self.case.problems)), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,25 +97,39 @@ class Rerun:
         self.kept_trials = 0
         self._total = 0
 
-    async def run(self, cases: Iterable[CaseToRun]) -> list[CaseOutcome]:
-        """Return what each case came to, in the order in which they came."""
-        to_run = [self._with_rules(each) for each in cases]
-        trials: list[list[Trial | None]] = [
-            [None] * (0 if each.malformed else self.settings.trials) for each, _ in to_run
-        ]
-        self._total = sum(len(each) for each in trials)
-        units = ((at, number) for at, held in enumerate(trials) for number in range(len(held)))
+    async def run(self, cases: Iterable[CaseToRun | CaseLine]) -> list[CaseOutcome]:
+        """Return what each case came to, in the order in which they came.
+
+        A line is read when its turn comes; of a case that was run, what its report needs is kept.
+        """
+        to_run = list(cases)
+        outcomes: dict[int, CaseOutcome] = {}
+        self._total = self.settings.trials * sum(not each.problems for each in to_run)
+        units = self._units(to_run, outcomes)
         workers = min(self.settings.concurrency, max(self._total, 1))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
-                    group.create_task(self._work(units, to_run, trials))
+                    group.create_task(self._work(units, outcomes))
         except BaseExceptionGroup as problems:  # the first is the one that stopped the others
             raise problems.exceptions[0] from None
-        return [
-            self._outcome(each, drafted, [trial for trial in held if trial is not None])
-            for (each, drafted), held in zip(to_run, trials, strict=True)
-        ]
+        return [outcomes[at] for at in range(len(to_run))]
+
+    def _units(
+        self, to_run: Sequence[CaseToRun | CaseLine], outcomes: dict[int, CaseOutcome]
+    ) -> Iterator[tuple[_Book, int]]:
+        """Yield the trials that are to be made; a case that is malformed gets its outcome and none."""
+        for at, each in enumerate(to_run):
+            given = each.read()
+            if given.malformed is not None:
+                outcomes[at] = _malformed(given, given.malformed)
+                self._total -= 0 if each.problems else self.settings.trials
+                continue
+            ready, drafted = self._with_rules(given)
+            trials = self.settings.trials
+            book = _Book(at=at, given=ready, drafted=drafted, trials=[None] * trials, left=trials)
+            for number in range(trials):
+                yield book, number
 
     def _with_rules(self, given: CaseToRun) -> tuple[CaseToRun, bool]:
         """Return the case, with rules drafted from its label where it has none and that was asked for."""
@@ -142,14 +144,14 @@ class Rerun:
         expected = {**case.record.get("expected", {}), **drafted}
         return replace(given, case=read_case({**case.record, "expected": expected})), True
 
-    async def _work(
-        self,
-        units: Iterator[tuple[int, int]],
-        to_run: list[tuple[CaseToRun, bool]],
-        trials: list[list[Trial | None]],
-    ) -> None:
-        for at, number in units:  # shared by all workers; each takes the next one
-            trials[at][number] = await self._trial(to_run[at][0].case, number)
+    async def _work(self, units: Iterator[tuple[_Book, int]], outcomes: dict[int, CaseOutcome]) -> None:
+        for book, number in units:  # shared by all workers; each takes the next one
+            book.trials[number] = trial = await self._trial(book.given.case, number)
+            for each in trial.evidence:
+                each.result = ABSENT  # it was judged; a report tells of its grade alone
+            book.left -= 1
+            if not book.left:
+                outcomes[book.at] = book.outcome()
             self._done += 1
             if self._progress is not None:
                 spent, kept = float(self.budget.spent), self.kept_trials
@@ -196,23 +198,37 @@ class Rerun:
             self._pace.slow_down(min(2.0**pause, _LONGEST_PAUSE_S))
         return trial
 
-    def _outcome(self, given: CaseToRun, drafted: bool, trials: list[Trial]) -> CaseOutcome:
-        if given.malformed:
-            reason = f"malformed_case: {given.malformed}"
-            return CaseOutcome(
-                line=given.line, case=given.case, verdict="ERROR", reason=reason, stability="undecided",
-                trials=(), malformed=True,
-            )  # fmt: skip
+
+@dataclass(kw_only=True, slots=True)
+class _Book:
+    """A case that is being run, and the trials that were made of it."""
+
+    at: int  # its place among the cases
+    given: CaseToRun
+    drafted: bool
+    trials: list[Trial | None]
+    left: int  # trials that have not ended
+
+    def outcome(self) -> CaseOutcome:
+        """Return what the case came to."""
+        trials = [trial for trial in self.trials if trial is not None]
         verdict, reason, stability = folded(trials)
         return CaseOutcome(
-            line=given.line,
-            case=given.case,
+            line=self.given.line,
+            case=head_of(self.given.case),
             verdict=verdict,
-            reason=f"{reason} (by drafted rules)" if drafted else reason,
+            reason=f"{reason} (by drafted rules)" if self.drafted else reason,
             stability=stability,
             trials=tuple(trials),
-            drafted=drafted,
+            drafted=self.drafted,
         )
+
+
+def _malformed(given: CaseToRun, problem: str) -> CaseOutcome:
+    return CaseOutcome(
+        line=given.line, case=head_of(given.case), verdict="ERROR", reason=f"malformed_case: {problem}",
+        stability="undecided", trials=(), malformed=True,
+    )  # fmt: skip
 
 
 def _harness_failed(problem: Exception) -> Trial:
