@@ -81,7 +81,10 @@ fi; \
 if uv --version >/dev/null 2>&1; then \
   echo 'Setting up $(VENV) from $(1) with uv'; \
   test -x $(BIN)/python || uv venv --quiet --no-project --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV); \
-  uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); \
+  from_lock() { uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); }; \
+  from_lock || { \
+    echo "Once more, with the machine's certificates: uv's own do not know those of a company's proxy"; \
+    export UV_SYSTEM_CERTS=true UV_NATIVE_TLS=true; from_lock; }; \
   uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .; \
 else \
   echo 'Setting up $(VENV) from $(1) with pip; this takes a minute or two'; \
