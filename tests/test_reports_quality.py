@@ -412,3 +412,25 @@ def test_the_demos_report_is_drawn_in_a_browser_and_ends_within_a_dozen_screens(
     assert bottom is not None
     assert bottom["y"] + bottom["height"] <= 800  # the findings stand on the first screen
     assert dead == []
+
+
+def test_reviewed_rows_that_are_no_calls_of_the_agent_are_said_to_be_none(tmp_path):
+    builder = LabBuilder(tmp_path)
+    builder.label(builder.calls(12)[0], "good_reply")
+    without = words_of(page_of(builder).labels())
+    builder.label(builder.guard("unbacked_quote"), "missing_tool")
+
+    page = page_of(builder)
+
+    assert "no call of the agent" not in without
+    assert "Reviewed 1" in words_of(page.head())
+    assert "1 of the 2 is no call of the agent" in words_of(page.labels())
+
+
+def test_the_order_of_the_failing_tools_is_said_beneath_them(tmp_path):
+    builder = LabBuilder(tmp_path)
+    builder.calls(12, **FAILED)
+
+    assert words_of(page_of(builder).failing_tools()).endswith(
+        "Tools stand in the order of the larger lower end of their two intervals, shown here or not."
+    )

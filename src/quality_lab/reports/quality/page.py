@@ -162,7 +162,10 @@ class QualityPage:
         figure = figures.labels(counts)
         nobody = paragraph("Nobody has labelled a call of this window.") if figure is None else None
         who = tables.reviewers(label_counts(self._store, filters=_by_call(filters), by="reviewer"))
-        return Parts(section("labels", "What reviewers say", nobody), figure, who, _notes(counts.notes))
+        beside = tables.reviewed_beside(counts, calls=self.window.facts.reviewed)
+        return Parts(
+            section("labels", "What reviewers say", nobody), figure, beside, who, _notes(counts.notes)
+        )
 
     def coverage(self) -> Parts:
         """Return where nobody has looked: reviewed calls against volume."""

@@ -39,8 +39,24 @@ def failing_tools(rows: Sequence[FailingTool], *, top: int, more: int) -> Html:
     ]
     headings = ["Tool", "Calls", "Failed", "Turned away", "Empty", "Judged wrong"]
     left = len(rows) - len(shown) + more
-    rest = paragraph(f"{left} more tools rank below these.", class_="quiet") if left else None
-    return join([table(headings, shown, numeric=range(1, 6)), rest])
+    order = "Tools stand in the order of the larger lower end of their two intervals, shown here or not"
+    rest = f"{order}; {left} more rank below these." if left else f"{order}."
+    return join([table(headings, shown, numeric=range(1, 6)), paragraph(rest, class_="quiet")])
+
+
+def reviewed_beside(rows: Sequence[LabelCount], *, calls: int) -> Html | None:
+    """Return how many of what was reviewed are no calls of the agent; None where all are.
+
+    *calls* counts the agent's reviewed calls, as the first screen says them.
+    """
+    reviewed = max((row.reviewed_calls for row in rows), default=0)
+    beside = reviewed - calls
+    if beside <= 0:
+        return None
+    words = f"{beside:,} of the {reviewed:,} {'is no call' if beside == 1 else 'are no calls'} of the agent"
+    return paragraph(
+        f"{words}: guards' rows, calls by the user's side, or calls no file holds.", class_="quiet"
+    )
 
 
 def reviewers(rows: Sequence[LabelCount]) -> Html | None:
