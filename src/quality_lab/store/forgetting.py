@@ -136,6 +136,7 @@ _CONDITIONS = {
     "feedback": f"call_uid in (select call_uid from gone_calls) or {_BY_CONVERSATION} or {_BY_TENANT}",
     "regression_cases": f"call_uid in (select call_uid from gone_calls) or {_in_records('regression_cases')}",
     "proposals": _in_records("proposals"),
+    "decisions": _BY_TENANT,
     "rejects": _in_records("rejects"),
     "versions": "uid in (select call_uid from gone_calls)"
     " or (content ->> 'call_uid')::uuid in (select call_uid from gone_calls)"
