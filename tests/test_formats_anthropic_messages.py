@@ -212,3 +212,19 @@ def test_arguments_and_results_come_out_as_they_went_in(
     (call,) = read(written(tmp_path_factory.mktemp("any"), text.encode())).calls
 
     assert (call.arguments, call.result) == (f'{{"x": {arguments}}}', content)
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "9223372036854775808", "1e400"])
+def test_a_count_of_tokens_that_no_one_can_mean_costs_neither_the_line_nor_the_load(
+    tmp_path: Path, digits: str
+) -> None:
+    line = json.dumps(response(asks(use()), 1)).replace('"input_tokens": 10,', f'"input_tokens": {digits},')
+    path = tmp_path / "log.jsonl"
+    path.write_text(line + "\n", "utf-8")
+
+    loaded = Store(tmp_path / "home").load([path])
+    (message,) = [one for one in read(path).messages if one.role == "assistant"]
+
+    assert digits in line
+    assert (loaded.files[0].loaded, loaded.files[0].rejected) == (1, 0)
+    assert (message.input_tokens, message.output_tokens) == (None, 1)

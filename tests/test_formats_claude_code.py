@@ -266,6 +266,15 @@ def test_a_file_that_begins_in_the_middle_says_of_no_call_in_which_turn_it_was_m
     assert [one.position for one in found.messages] == [began, began + 1]
 
 
+@pytest.mark.parametrize("year", ["0002", "9998"])
+def test_a_file_that_begins_in_the_middle_loads_whatever_its_clock_said(tmp_path: Path, year: str) -> None:
+    path = written(tmp_path, [says(7, "m", use("t")) | {"timestamp": f"{year}-05-04T10:00:07Z"}])
+
+    loaded = Store(tmp_path / "home").load([path])
+
+    assert (loaded.files[0].status, loaded.totals["tool_calls"]) == ("loaded", 1)
+
+
 def test_glued_objects_and_broken_lines_cost_only_themselves(tmp_path: Path) -> None:
     one, two = lines(says(2, "m", use("a"))).strip(), lines(gives(3, result("a"))).strip()
     broken = [

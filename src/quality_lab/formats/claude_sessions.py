@@ -19,6 +19,8 @@ from quality_lab.formats.moments import moment_of
 from quality_lab.formats.validation import Refused
 from quality_lab.records import Conversation, Record, ToolCall
 
+_LATEST = 2**31 - 2**20  # seconds; a place that leaves room for a million messages after it
+
 
 @dataclass(slots=True)
 class _Session:
@@ -100,7 +102,7 @@ class Sessions:
             whole = parent is None or parent in self._uuids
             main = Exchange(self._notes)
             if not whole and moment is not None:
-                main.position = int(moment.timestamp())
+                main.position = min(max(int(moment.timestamp()), 0), _LATEST)
             self._sessions[name] = _Session(name, main, whole)
         return self._sessions[name]
 

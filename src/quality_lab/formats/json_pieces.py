@@ -21,6 +21,7 @@ _any = msgspec.json.Decoder()
 
 _MAY_HOLD_JSON = re.compile(rb'"(?:[ \t\r\n]|\\[nrt]|\\u00(?:20|0[9aAdD]))*+(?:[{\[]|\\"|\\u)')
 _DEEPEST = 32  # levels of a dotted path
+_MOST_DIGITS = 19  # of a number of 64 bits
 
 Pieces = dict[str, bytes]  # key → JSON text of its value
 
@@ -76,12 +77,16 @@ def scalar_in(text: bytes | None) -> str | None:
 
 
 def integer_in(text: bytes | None) -> int | None:
-    """Return a whole number, written as one or in a string, however large; None for anything else."""
+    """Return a whole number, written as one or in a string; None for anything else, and beyond 64 bits."""
     found = scalar_in(text)
     if found is None:
         return None
     digits = found.removesuffix(".0")
-    return int(digits) if digits.removeprefix("-").isascii() and digits.removeprefix("-").isdigit() else None
+    plain = digits.removeprefix("-")
+    if not (plain.isascii() and plain.isdigit() and len(plain) <= _MOST_DIGITS):
+        return None
+    number = int(digits)
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def number_in(text: bytes | None) -> float | None:
