@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from replaying import QUOTE_RIGHT, Saying, case, rerun
 
 from quality_lab.judge import Judge, JudgeFailed, Says, agreement_of
+from quality_lab.replay import Budget, Keeper
 from quality_lab.toolloop import ModelError, ScriptedModel
 
 PROSE = {"behavior": "Quotes in baht."}
@@ -193,3 +196,76 @@ def test_questions_that_got_no_answer_are_counted_apart() -> None:
 
 def test_the_key_of_a_judge_names_its_model() -> None:
     assert Judge(ScriptedModel(name="a")).key != Judge(ScriptedModel(name="b")).key
+
+
+def a_cent_a_token(read: int, written: int) -> Decimal:
+    return Decimal(read + written) / 100
+
+
+def test_a_judge_s_questions_are_paid_out_of_the_run_s_budget_at_its_own_price() -> None:
+    budget = Budget(Decimal("2.50"), lambda read, written: Decimal(0))
+    model = Saying(lambda messages: says("pass"))  # 110 tokens a question: 1.10 dollars
+    cases = [case(at, expected=PROSE) for at in range(1, 31)]
+
+    agreement = asyncio.run(Judge(model, purse=budget.purse(a_cent_a_token)).measure(cases))
+
+    # eight are asked at once, and each is paid when its answer is there: no ninth begins after the third
+    assert 3 <= len(model.asked) <= 10
+    assert budget.spent == Decimal("1.10") * len(model.asked)
+    assert (agreement.n, agreement.failed) == (len(model.asked), 30 - len(model.asked))
+    assert budget.begin() is False
+    assert budget.ended is not None
+    assert budget.ended.startswith("budget_reached")
+
+
+def test_no_judge_is_asked_once_the_budget_is_spent_and_the_trial_is_an_error() -> None:
+    budget = Budget(Decimal("1.00"), lambda read, written: Decimal("1.00"))
+    model = Saying(lambda messages: says("pass"))
+    judge = Judge(model, agreement=MEASURED, purse=budget.purse(a_cent_a_token))
+    budget.spent = Decimal("0.50")
+    rerun(case(1), model=Saying(QUOTE_RIGHT), budget=budget)  # has rules: no question, 1 dollar
+
+    with pytest.raises(JudgeFailed, match="budget_reached: 1.500000 of 1.00 dollars"):
+        opinion(judge)
+
+    assert model.asked == []
+
+
+def test_a_judge_whose_server_does_not_say_what_it_took_ends_the_budget() -> None:
+    budget = Budget(Decimal("9"), lambda read, written: Decimal(0))
+    judge = Judge(ScriptedModel(says("pass")), purse=budget.purse(a_cent_a_token))
+
+    opinion(judge)
+
+    assert budget.begin() is False
+    assert budget.ended is not None
+    assert budget.ended.startswith("usage_unknown")
+
+
+def test_an_answer_that_was_given_before_is_not_asked_for_again_and_counts_once(tmp_path: Path) -> None:
+    path = tmp_path / "reruns.jsonl"
+    first = Keeper(path, resume=False)
+    before = opinion(Judge(Saying(lambda messages: says("fail", "No baht.")), answers=first))
+    first.close()
+    model = Saying(lambda messages: says("pass"))
+
+    second = Keeper(path, resume=True)
+    judge = Judge(model, answers=second)
+    again, then_asked = opinion(judge), opinion(judge)
+    second.close()
+
+    assert again == before
+    assert (then_asked.verdict, len(model.asked)) == ("pass", 1)
+
+
+def test_a_run_that_begins_anew_knows_no_earlier_answer(tmp_path: Path) -> None:
+    path = tmp_path / "reruns.jsonl"
+    first = Keeper(path, resume=False)
+    opinion(Judge(Saying(lambda messages: says("fail")), answers=first))
+    first.close()
+
+    anew = Keeper(path, resume=False)
+    came = opinion(Judge(Saying(lambda messages: says("pass")), answers=anew))
+    anew.close()
+
+    assert came.verdict == "pass"

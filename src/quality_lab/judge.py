@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from math import sqrt
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from quality_lab.intervals import Z, wilson
 from quality_lab.json_text import canonical, compact
@@ -93,12 +93,48 @@ class Agreement:
         )
 
 
-class Judge:
-    """A model as a judge; *agreement* is what was measured before, else `measure` it."""
+class Purse(Protocol):
+    """What pays for questions, and says when there is no more."""
 
-    def __init__(self, model: Model, *, agreement: Agreement | None = None) -> None:
+    def empty(self) -> str | None:
+        """Return why no further question may be asked; None while one may."""
+        ...
+
+    def pay(self, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Count what a question took; None where the server does not say."""
+        ...
+
+
+class Answers(Protocol):
+    """Answers of a run that was cut short, each for one question, and where further ones are kept."""
+
+    def find_answer(self, key: str) -> Mapping[str, Any] | None:
+        """Return the answer to the question with this *key*, once."""
+        ...
+
+    def keep_answer(self, key: str, answer: Mapping[str, Any]) -> None:
+        """Write an answer down."""
+        ...
+
+
+class Judge:
+    """A model as a judge; *agreement* is what was measured before, else `measure` it.
+
+    *purse* pays for its questions; *answers* holds those that were given before.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        agreement: Agreement | None = None,
+        purse: Purse | None = None,
+        answers: Answers | None = None,
+    ) -> None:
         self.model = model
         self.agreement = agreement
+        self._purse = purse
+        self._answers = answers
         self.input_tokens = 0
         self.output_tokens = 0
         self._with_schema = True
@@ -124,7 +160,17 @@ class Judge:
             ],
             "reply": reply,
         }
-        messages = [{"role": "system", "content": _TASK}, {"role": "user", "content": compact(material)}]
+        key = hashlib.sha256(canonical([self.key, material]).encode()).hexdigest()
+        kept = self._answers.find_answer(key) if self._answers is not None else None
+        if kept is not None:
+            return Opinion(**kept)
+        opinion = await self._asked(compact(material))
+        if self._answers is not None:
+            self._answers.keep_answer(key, asdict(opinion))
+        return opinion
+
+    async def _asked(self, material: str) -> Opinion:
+        messages = [{"role": "system", "content": _TASK}, {"role": "user", "content": material}]
         if self._with_schema:
             try:
                 return self._read(await self._ask(messages, _json_schema()))
@@ -138,7 +184,11 @@ class Judge:
 
     async def _ask(self, messages: Sequence[dict[str, Any]], form: Mapping[str, Any]) -> ModelReply:
         options = {"response_format": form, "temperature": 0}
+        if self._purse is not None and (ended := self._purse.empty()) is not None:
+            raise JudgeFailed(ended)
         reply = await self.model.complete(messages, tools=[], options=options)
+        if self._purse is not None:
+            self._purse.pay(reply.input_tokens, reply.output_tokens)
         self.input_tokens += reply.input_tokens or 0
         self.output_tokens += reply.output_tokens or 0
         return reply

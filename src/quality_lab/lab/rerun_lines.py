@@ -103,16 +103,17 @@ async def rerun_lines(
             judge_model = await closing.enter_async_context(
                 model_named(asked.judge, asked.base_url, os.environ)
             )
-        budget = None
+        budget = purse = None
         if asked.budget_usd is not None and model is not None:
             budget = Budget(asked.budget_usd, price_of(model.name))
+            purse = budget.purse(price_of(judge_model.name)) if judge_model is not None else None
         keeper = None
         if model is not None:
             keeper = Keeper(home / "data" / KEPT_TRIALS, resume=asked.resume)
             closing.callback(keeper.close)
         judge = None
         if judge_model is not None and model is not None:  # recorded decisions leave nothing to judge
-            judge = Judge(judge_model)
+            judge = Judge(judge_model, purse=purse, answers=keeper)
             read = (each.read() for each in planned.to_run)
             await judge.measure(each.case for each in read if each.malformed is None)
         run = Rerun(

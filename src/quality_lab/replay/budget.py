@@ -10,6 +10,7 @@ from quality_lab.errors import UsageError
 Price = Callable[[int, int], Decimal]  # tokens read and written: dollars
 
 HOW_TO_GET = "pip install 'quality-lab[prices]'"
+_UNKNOWN = "usage_unknown: the server does not say what it took, so no budget can be kept"
 
 
 def price_of(model: str) -> Price:
@@ -58,6 +59,16 @@ class Budget:
     def _committed(self) -> Decimal:
         return self.spent + self._under_way * self._dearest
 
+    def purse(self, price: Price) -> JudgePurse:
+        """Return the way in which another model's questions, at their own *price*, are paid out of this budget."""
+        return JudgePurse(self, price)
+
+    def reached(self) -> str | None:
+        """Return why nothing more may be spent; None while something may."""
+        if self.ended is None and self.limit is not None and self.spent >= self.limit:
+            self.ended = f"budget_reached: {self.spent:.6f} of {self.limit} dollars are spent"
+        return self.ended
+
     def end(self, input_tokens: int | None, output_tokens: int | None, *, asked: bool) -> None:
         """Count what a trial took; *asked* says that the model was asked at all."""
         self._under_way -= 1
@@ -65,8 +76,27 @@ class Budget:
             return
         if input_tokens is None or output_tokens is None:
             if asked and self.limit is not None and self.ended is None:
-                self.ended = "usage_unknown: the server does not say what it took, so no budget can be kept"
+                self.ended = _UNKNOWN
             return
         cost = self._price(input_tokens, output_tokens)
         self.spent += cost
         self._dearest = max(self._dearest, cost)
+
+
+class JudgePurse:
+    """Pays for a judge's questions out of a run's budget; one of a trial under way is asked while money is left."""
+
+    def __init__(self, budget: Budget, price: Price) -> None:
+        self._budget = budget
+        self._price = price
+
+    def empty(self) -> str | None:
+        """Return why no further question may be asked; None while one may."""
+        return self._budget.reached()
+
+    def pay(self, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Count what a question took; a server that does not say ends the run, as no budget can be kept."""
+        if input_tokens is None or output_tokens is None:
+            self._budget.ended = self._budget.ended or _UNKNOWN
+        else:
+            self._budget.spent += self._price(input_tokens, output_tokens)

@@ -33,12 +33,14 @@ class Keeper:
     """The file of trials: one line each, written in one piece when the trial ends.
 
     With *resume* what an earlier run left there is used, and otherwise forgotten. Trials that went wrong
-    around the agent are not kept: they are to be tried again. Each kept trial stands for one trial only.
+    around the agent are not kept: they are to be tried again. Each kept trial stands for one trial only, and
+    each answer of a judge for one question.
     """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
         self.path = path
         self._kept: dict[tuple[str, int], Trial] = {}
+        self._answers: dict[str, list[Mapping[str, Any]]] = {}
         self._file: TextIO | None = None
         if resume:
             self._read()
@@ -58,11 +60,23 @@ class Keeper:
 
     def keep(self, key: str, number: int, trial: Trial) -> None:
         """Write down a trial that came to something."""
-        if trial.verdict == "ERROR" or trial.kept or self._file is None:
+        if trial.verdict == "ERROR" or trial.kept:
             return
-        line = compact({"form": _FORM, "key": key, "trial": number, "came": _as_json(trial)})
-        self._file.write(line + "\n")
-        self._file.flush()
+        self._write({"key": key, "trial": number, "came": _as_json(trial)})
+
+    def find_answer(self, key: str) -> Mapping[str, Any] | None:
+        """Return a judge's answer that was given before to the same question, and hand it out once."""
+        answers = self._answers.get(key)
+        return answers.pop(0) if answers else None
+
+    def keep_answer(self, key: str, answer: Mapping[str, Any]) -> None:
+        """Write down what a judge answered."""
+        self._write({"key": key, "answer": dict(answer)})
+
+    def _write(self, told: Mapping[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(compact({"form": _FORM, **told}) + "\n")
+            self._file.flush()
 
     def close(self) -> None:
         """Close the file."""
@@ -81,7 +95,9 @@ class Keeper:
         for line in lines:
             try:
                 told = parse(line)
-                if told["form"] == _FORM:
+                if told["form"] == _FORM and "answer" in told:
+                    self._answers.setdefault(told["key"], []).append(dict(told["answer"]))
+                elif told["form"] == _FORM:
                     self._kept[told["key"], int(told["trial"])] = _trial(told["came"])
             except (JsonTextError, KeyError, TypeError, ValueError):
                 continue  # the line that was being written when the run was cut short
