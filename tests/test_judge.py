@@ -209,7 +209,7 @@ def test_a_judge_s_questions_are_paid_out_of_the_run_s_budget_at_its_own_price()
 
     agreement = asyncio.run(Judge(model, purse=budget.purse(a_cent_a_token)).measure(cases))
 
-    # eight are asked at once, and each is paid when its answer is there: no ninth begins after the third
+    # eight are asked at once, each is paid when its answer is there, and none begins once the money is spent
     assert 3 <= len(model.asked) <= 10
     assert budget.spent == Decimal("1.10") * len(model.asked)
     assert (agreement.n, agreement.failed) == (len(model.asked), 30 - len(model.asked))
