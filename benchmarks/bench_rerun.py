@@ -66,6 +66,20 @@ def recorded(lines: list[bytes]) -> None:
     assert len(outcomes) == len(lines)
 
 
+def kept_by_a_run(cases: int) -> float:
+    """Return by how many KiB a case this process is larger once *cases* were run and all outcomes are held."""
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    lines = [line(number) for number in range(1, cases + 1)]
+    recorded(lines[:200])  # what is made once is made
+    before = resident()
+    outcomes = asyncio.run(Rerun(Shelf(folder=Path(), environ={})).run(plan(lines).to_run))
+    grown = resident() - before
+    return grown / len(outcomes) / 1024
+
+
 def on_server(lines: list[bytes], url: str) -> None:
     """Ask the server for all cases and judge what came."""
 
@@ -171,7 +185,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory", action="store_true", help="only how much a recorded run of --cases keeps")
     asked = parser.parse_args()
+    if asked.memory:
+        print(f"{kept_by_a_run(asked.cases):.2f} KiB a case, {asked.cases:,} cases")
+        return
     lines = [line(number) for number in range(1, asked.cases + 1)]
     script = Path(__file__).with_name("bench_loop.py")
     with subprocess.Popen([sys.executable, script, "--serve"], stdout=subprocess.PIPE, text=True) as server:
