@@ -246,6 +246,17 @@ def test_a_response_alone_is_a_conversation_under_its_own_id(tmp_path: Path) -> 
     assert [(call.key, call.result_state) for call in found.calls] == [("chatcmpl-9#0.0", "not_captured")]
 
 
+@pytest.mark.parametrize("tokens", [2**63, -1])
+def test_tokens_that_no_table_can_hold_cost_only_their_line(tmp_path: Path, tokens: int) -> None:
+    response = {"id": "chatcmpl-9", "object": "chat.completion", "choices": [{"message": ASKS}]}
+    usages = [{"prompt_tokens": tokens, "completion_tokens": 1}, {"prompt_tokens": 2**63 - 1}]
+    rows = [{**response, "id": f"chatcmpl-{at}", "usage": usage} for at, usage in enumerate(usages)]
+
+    (loaded,) = Store(tmp_path / "home").load([written(tmp_path, rows)]).files
+
+    assert (loaded.status, loaded.loaded, loaded.rejected) == ("loaded", 1, 1)
+
+
 def test_requests_and_responses_of_a_batch_are_read(tmp_path: Path) -> None:
     asked = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": [USER]}}
     body = {"id": "chatcmpl-9", "created": 1730371250, "choices": [{"message": ASKS}]}

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from quality_lab.formats.moments import moment_of
-from quality_lab.formats.validation import joined
+from quality_lab.formats.validation import Amount, joined
 
 _ABSENT = msgspec.Raw()
 
@@ -89,5 +89,5 @@ class ChoiceFields(msgspec.Struct, kw_only=True, gc=False):
 class UsageFields(msgspec.Struct, kw_only=True, gc=False):
     """What a response says it used."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: Amount | None = None
+    completion_tokens: Amount | None = None

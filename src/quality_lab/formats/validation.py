@@ -12,6 +12,7 @@ import msgspec
 from quality_lab.records import ReadNotes
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2_147_483_647)]  # a position or an index
+Amount = Annotated[int, msgspec.Meta(ge=0, le=9_223_372_036_854_775_807)]  # of something that is counted
 
 _INDEX = re.compile(r"\[\d+\]")
 _LONGEST = 200  # characters of a stranger's word in a reason or a count
