@@ -13,7 +13,7 @@ from quality_lab.formats.validation import Refused
 _NUMBER = re.compile(r"-?[0-9.]{1,40}(?:[eE][+-]?[0-9]{1,3})?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = ((10**11, 10**6), (10**14, 10**3), (10**17, 1))  # numbers below this have so many microseconds
-_NANOSECONDS_END = 10**20  # beyond it there is no unit; within it every number is a time that Python knows
+_NANOSECONDS_END = 10**20  # beyond it there is no unit
 
 
 def iso_moment(text: str, path: str) -> datetime:
@@ -46,9 +46,11 @@ def moment_of(raw: msgspec.Raw, path: str) -> datetime | None:
     number = Decimal(text) if _NUMBER.fullmatch(text) else None
     if number is None:
         raise Refused(path, "wanted a time: ISO 8601 text or a number since 1970")
-    for below, microseconds in _UNITS:
-        if abs(number) < below:
-            return _EPOCH + timedelta(microseconds=int(number * microseconds))
-    if abs(number) < _NANOSECONDS_END:
-        return _EPOCH + timedelta(microseconds=int(number) // 1000)
+    factor = next((factor for below, factor in _UNITS if abs(number) < below), None)
+    if factor is not None or abs(number) < _NANOSECONDS_END:
+        since = int(number * factor) if factor is not None else int(number) // 1000
+        try:
+            return _EPOCH + timedelta(microseconds=since)
+        except OverflowError:
+            pass  # before the year 1: told below
     raise Refused(path, f"wanted a time, got {text[:40]}")
