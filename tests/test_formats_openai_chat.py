@@ -319,7 +319,12 @@ def test_content_in_parts_is_kept_as_it_came_and_read_as_text(tmp_path: Path) ->
         ),
         ([{**USER, "created_at": True}], {}, "messages[0].created_at", NO_TIME),
         ([USER], {"created_at": 10**30}, "created_at", f"wanted a time, got {10**30}"),
-        ([USER], {"created_at": -62135596801}, "created_at", "wanted a time, got -62135596801"),  # in the year 0
+        (
+            [USER],
+            {"created_at": -62135596801},
+            "created_at",
+            "wanted a time, got -62135596801",
+        ),  # in the year 0
         ([USER], {"tools": {}}, "tools", "wanted array or null, got object"),
         (
             [USER],
