@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from quality_lab import formats
+from quality_lab.formats.columns import Batch
+from quality_lab.records import ReadNotes
 from quality_lab.store import Store, loading
 
 TABLES = ("tool_calls", "feedback", "conversations", "versions", "rejects", "sources")
@@ -22,6 +26,16 @@ FEEDBACK = (
     '"contactId":%s,"messageId":null,"outboundQueueId":null,"source":"rag_reply","toolName":"quote","args":%s,'
     '"result":{"rate":32.60},"error":false,"cycle":0,"toolCallIndex":0,"latencyMs":null,"toolCallCreatedAt":1781000120}'
 )
+
+
+def filled(template: str, *given: object) -> str:
+    return template % given
+
+
+TRACE_START = filled(
+    TRACE, 100, 977, "null", '"quote"', '{"asset":"USDT"}', '{"rate":32.60}', "false", 0, "null", 1781000120
+)
+LABEL_START = filled(FEEDBACK, 100, 100, 3, '"bad_args"', '"in baht"', "null", '{"asset":"USDT"}')
 
 NESTED = "[" * 600 + "]" * 600
 ids = st.one_of(st.integers(1, 12), st.just(2**60), st.just(-3))
@@ -225,16 +239,6 @@ def test_many_lines_at_once_come_to_what_single_lines_come_to(
     assert at_once == singly
 
 
-def filled(template: str, *given: object) -> str:
-    return template % given
-
-
-TRACE_START = filled(
-    TRACE, 100, 977, "null", '"quote"', '{"asset":"USDT"}', '{"rate":32.60}', "false", 0, "null", 1781000120
-)
-LABEL_START = filled(FEEDBACK, 100, 100, 3, '"bad_args"', '"in baht"', "null", '{"asset":"USDT"}')
-
-
 def test_rows_of_an_open_transaction_are_numbered_from_where_the_store_thinks() -> None:
     import duckdb
 
@@ -248,3 +252,126 @@ def test_rows_of_an_open_transaction_are_numbered_from_where_the_store_thinks() 
         found = connection.execute("select rowid from rows where value > 7 order by value").fetchall()
 
     assert found == [(FIRST_OF_TRANSACTION,), (FIRST_OF_TRANSACTION + 1,)]
+
+
+def taken_and_not(path: Path, kind: str) -> tuple[int, list[int]]:
+    """Return how many lines of the file are taken many at once, and the numbers of those that are not."""
+    together, singly = 0, []
+    known = formats.by_name(kind)
+    lines: Iterator[formats.Unit | Batch] = formats.read_in_bulk(
+        path, known, options=formats.ReadOptions(), notes=ReadNotes(), display_path="file"
+    )
+    for one in lines:
+        if isinstance(one, Batch):
+            together += len(one.lines)
+        else:
+            singly.append(one.line)
+    return together, sorted(set(singly))
+
+
+def many(count: int, **changed: str) -> list[str]:
+    lines = [
+        filled(TRACE, at, 977, "null", '"quote"', "{}", "{}", "false", 0, "null", 0)
+        for at in range(1, count + 1)
+    ]
+    for at, line in changed.items():
+        lines[int(at[1:]) - 1] = line
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("oops", "it is no JSON"),
+        ("", "it is blank"),
+        (TRACE_START.replace("{}", "{ }") + "{}", "objects share it"),
+        (TRACE_START.replace('"cycle":0', '"cycle":"no"'), "a field is not of its type"),
+        (TRACE_START.replace('"messageId"', '"message_id"'), "nobody knows a key"),
+        (TRACE_START.replace('{"rate":32.60}', '"{\\"ok\\":false}"'), "its result is JSON in a text"),
+        (TRACE_START.replace("1781000120", "1781000120000"), "its time is out of range"),
+    ],
+)
+def test_a_line_goes_the_exact_way_alone_if(line: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n".join(many(3_000, l1500=line)) + "\n", "utf-8")
+
+    together, singly = taken_and_not(path, "quality_lab.traces")
+
+    assert (together, singly) == (2_999, [1500]), why
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("null", " null", "there is a blank outside of values"),
+        ('"messageId":null', '"contactId":null', "a key stands there twice, and another not at all"),
+        ('"messageId":null,', "", "a field that may be absent is"),
+        ('"quote"', '"qu\\u006fte"', "a text is written longer than it must be"),
+    ],
+)
+def test_a_line_goes_the_exact_way_with_some_neighbours_if(
+    old: str, new: str, why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n".join(many(3_000, l1500=TRACE_START.replace(old, new))) + "\n", "utf-8")
+
+    together, singly = taken_and_not(path, "quality_lab.traces")
+
+    assert 1500 in singly, why
+    assert len(singly) <= 8
+    assert together == 3_000 - len(singly)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['{"n":123456789012345678901234567890}', '{"n":0.1000000000000000000000001}', '{"n":1E400}', '{"n":-0}']
+    + ['{"a":1,"a":2}', '{"t":"\\ud83d\\ude00\\/\\u001f"}', '{"t":"é"}', '{ "a" : [1 , 2] }', "3", "null"],
+)
+def test_values_that_a_parser_would_change_stay_as_they_came(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    line = filled(TRACE, 7, 977, "null", '"quote"', value, value, "false", 0, "12", 1781000120)
+    path.write_text("\n".join([*many(2, l2=line), ""]), "utf-8")
+    store = Store(tmp_path / "home")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "BULK_FROM", 0)
+        store.load([path])
+    together, singly = taken_and_not(path, "quality_lab.traces")
+    with store.question() as connection:
+        held = connection.execute("select arguments, result from tool_calls where key = '7'").fetchall()
+
+    assert (together, singly) == (2, [])
+    assert held == [(value, value)]
+
+
+def test_a_file_of_another_make_is_given_up_on_early(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n".join(line.replace(":", ": ") for line in many(40_000)), "utf-8")
+
+    together, singly = taken_and_not(path, "quality_lab.traces")
+
+    assert (together, len(singly)) == (0, 40_000)
+
+
+def test_labels_of_the_five_are_taken_together_and_others_singly(tmp_path: Path) -> None:
+    path = tmp_path / "feedback.jsonl"
+    lines = [LABEL_START.replace('"id":100', f'"id":{at}') for at in range(1, 1_001)]
+    lines[499] = lines[499].replace("bad_args", "Bad Args")
+    path.write_text("\n".join(lines), "utf-8")
+
+    assert taken_and_not(path, "quality_lab.feedback") == (999, [500])
+
+
+def test_calls_that_are_here_already_are_unchanged_and_new_ones_come_in(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    store = Store(tmp_path / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "BULK_FROM", 0)
+        path.write_text("\n".join(many(2_000)), "utf-8")
+        store.load([path])
+        path.write_text("\n".join([*many(2_000), "oops", *many(3_000)[2_000:]]), "utf-8")
+
+        report = store.load([path]).files[0]
+
+    assert (report.lines, report.loaded, report.unchanged, report.rejected) == (3_001, 1_000, 2_000, 1)
+    assert store.totals()["tool_calls"] == 3_000

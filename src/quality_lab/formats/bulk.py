@@ -178,7 +178,7 @@ class _File:
 
     def _parsed(self, text: bytes, first: int) -> Iterator[_Run | _Line]:
         """Yield the lines of *text* in runs that the parser takes, and those that it does not take."""
-        count = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _END)) + 1
+        count = text.count(b"\n") + 1
         try:
             items = self._reader.decoder.decode_lines(text)
         except (msgspec.MsgspecError, RecursionError):
@@ -257,7 +257,9 @@ class _File:
         length = np.full(count, self._reader.around, np.int64)
         fits = np.ones(count, np.bool_)
         for place, (name, kind) in enumerate(self._reader.kinds.items()):
-            values = list(chain.from_iterable([run.columns[place] for run in runs]))
+            values: list[Any] = []
+            for run in runs:
+                values.extend(run.columns[place])
             match kind:
                 case "whole":
                     numbers = np.fromiter(values, np.int64, count)

@@ -63,7 +63,7 @@ def whole_or_null(values: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
         return np.zeros(count, np.int64), np.zeros(count, np.bool_)
     known = np.ones(count, np.bool_)
     if nulls:
-        known = np.array([value is not None for value in values], np.bool_)
+        known = np.fromiter([value is not None for value in values], np.bool_, len(values))
         values = [0 if value is None else value for value in values]
     try:
         return np.fromiter(values, np.int64, count), known
@@ -90,7 +90,7 @@ def text_or_null(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
     """Return texts or None as a column, and their lengths as JSON. Raises: Absent."""
     known = None
     if None in values:
-        known = np.array([value is not None for value in values], np.bool_)
+        known = np.fromiter([value is not None for value in values], np.bool_, len(values))
         values = ["" if value is None else value for value in values]
     try:
         joined = "".join(values)

@@ -31,7 +31,7 @@ from quality_lab.store.forgetting import erase
 from quality_lab.store.forgotten import Forgotten
 from quality_lab.store.load_report import FileReport, unchanged_report
 from quality_lab.store.losses import Losses
-from quality_lab.store.merging import TABLES, merge, prepare, stage_conversations_of
+from quality_lab.store.merging import TABLES, merge, prepare, bring_conversations_of
 from quality_lab.store.rows import Place, reject_row, row_of
 from quality_lab.store.sources import Found, Remembered, digest_of, keep_copy, stored_path
 
@@ -251,7 +251,7 @@ class Loading:
                 reading.laid_down = file.laid_down
                 self._merged_up_to = self._next_unit
         if file.laid_down:
-            stage_conversations_of(self.connection, reading.source_id)
+            bring_conversations_of(self.connection, reading.source_id)
 
     def _told(self, lines: int, report: FileReport) -> None:
         before, report.lines = report.lines, report.lines + lines

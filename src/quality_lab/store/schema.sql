@@ -57,9 +57,9 @@ create table tool_calls (
     call_uid uuid not null,           -- md5 of tenant, key space and key
     tenant varchar not null,          -- "default" where none was given
     key_space varchar not null,       -- whose ids these are
-    key varchar not null,             -- stable across re-exports
+    key varchar not null using compression uncompressed, -- stable across re-exports
     conversation_uid uuid not null,   -- of its conversation
-    conversation_id varchar not null, -- as given
+    conversation_id varchar not null using compression uncompressed, -- as given
     turn integer,                     -- 0-based
     cycle integer,                    -- model round within the turn, 0-based
     call_index integer,               -- over the whole turn, 0-based
@@ -90,7 +90,7 @@ create table tool_calls (
     in_trace boolean not null,        -- seen in a trace export: only these count in rates
     in_feedback boolean not null,     -- seen in a feedback export
     in_case boolean not null,         -- seen in a regression case
-    contact_id varchar,               -- upstream's
+    contact_id varchar using compression uncompressed, -- upstream's
     message_id varchar,               -- upstream's
     outbound_id varchar,              -- upstream's outbound queue id
     source_id integer not null,       -- origin file
