@@ -98,12 +98,13 @@ def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str,
         create or replace temp table plain as
         select {listed}, unit, row_number() over (partition by {key} order by {rank}source_id, line, unit)
         as copy,
+               row_number() over (partition by {key} order by {rank}unit) as arrival,
                {key} in (select {key} from known) as met
         from fresh where {key} not in (select {key} from contested)""")
     run(f"insert into {table} select {', '.join(names)} from plain where copy = 1 and not met")
     run(f"""
         insert into statuses
-        select unit, {weight}, case when copy = 1 and not met then 'loaded' else 'unchanged' end from plain""")
+        select unit, {weight}, case when arrival = 1 and not met then 'loaded' else 'unchanged' end from plain""")
     _take_sightings(connection, table, key, flags)
 
 
@@ -168,14 +169,17 @@ def _stage_conversations_of_calls(connection: duckdb.DuckDBPyConnection) -> None
         group by conversation_uid""")
 
 
-def stage_conversations_of(connection: duckdb.DuckDBPyConnection, source_id: int) -> None:
-    """Stage the conversations of the calls of one file that went straight into their table."""
+def bring_conversations_of(connection: duckdb.DuckDBPyConnection, source_id: int) -> None:
+    """Bring in the conversations of the calls of one file that went straight into their table."""
+    known = connection.execute(
+        "select 1 from conversations union all select 1 from staged_conversations limit 1"
+    )
+    target, unit = ("staged_conversations", ", null") if known.fetchone() else ("conversations", "")
     connection.execute(
-        """
-        insert into staged_conversations
+        f"""
+        insert into {target}
         select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model),
-        min(style),
-               min(created_at), max(created_at), null, $source_id, min(line), null
+               min(style), min(created_at), max(created_at), null, $source_id, min(line){unit}
         from tool_calls
         where source_id = $source_id and not in_case
         group by conversation_uid""",
