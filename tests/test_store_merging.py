@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,25 @@ def test_a_conversation_keeps_its_earliest_and_latest_time_and_every_tool_it_was
             "select started_at::varchar, ended_at::varchar, offered from conversations"
         ).fetchall()
     assert rows == [("2026-06-01 12:00:00", "2026-06-01 13:00:00", ["a", "b"])]
+
+
+def test_where_the_files_lie_does_not_change_what_is_counted_as_new(tmp_path: Path):
+    lines = [
+        {"id": n, "conversationId": 7, "toolName": "ping", "args": {}, "result": {"n": n}, "error": False,
+         "cycle": 0, "toolCallIndex": n, "createdAt": 1780000000 + n, "contactId": 5,
+         "messageId": None, "outboundQueueId": None, "source": "rag_reply", "latencyMs": None}
+        for n in range(4)
+    ]  # fmt: skip  # one record, three lines
+    again = [lines[0], lines[1] | {"contactId": None}, lines[3]]
+    counted = set()
+    for number in range(8):  # the path is part of what a file is known by
+        folder = tmp_path / f"exports-{number}"
+        folder.mkdir()
+        (folder / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (folder / "b.jsonl").write_text("".join(json.dumps(line) + "\n" for line in again))
+
+        report = Store(tmp_path / f"home-{number}").load([folder])
+
+        counted.add(tuple((one.loaded, one.unchanged, one.merged) for one in report.files))
+
+    assert counted == {((4, 0, 0), (0, 2, 1))}

@@ -130,7 +130,8 @@ def _gather(
         assert isinstance(unit, int)  # a bigint column
         groups.setdefault(str(row[key]), _Versions()).fresh.append((unit, row))
     for group in groups.values():
-        group.fresh.sort(key=lambda pair: (*_origin_rank(pair[1])[1:], pair[0]))
+        # counted as they were read, whatever their paths are; what a trace says before what repeats it
+        group.fresh.sort(key=lambda pair: (_origin_rank(pair[1])[0], pair[0]))
     return groups
 
 
