@@ -146,6 +146,17 @@ def test_csv_and_parquet_take_the_rows_away_and_leave_stdout_empty(home, tmp_pat
     assert polars.read_parquet(to_parquet).schema["created_at"] == polars.Datetime("us", "UTC")
 
 
+def test_a_dash_sends_the_csv_to_stdout_where_json_cannot_go_too(home, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    ran = run("failing-tools", "--home", home, "--csv", "-")
+    both = run("failing-tools", "--home", home, "--csv", "-", "--json")
+
+    assert (ran.code, ran.err) == (0, "")
+    assert len(list(csv.DictReader(ran.out.splitlines()))) == 2
+    assert (both.code, both.out) == (2, "")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_output_that_cannot_be_written_is_3(home, tmp_path):
     ran = run("calls", "--home", home, "--csv", tmp_path / "no" / "such" / "folder.csv")
 

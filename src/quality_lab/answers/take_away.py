@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from quality_lab.answers.columns import Column, Shape, for_arrow, plain
 from quality_lab.errors import OutputError
@@ -56,19 +56,25 @@ def pandas_frame(table: pyarrow.Table) -> pandas.DataFrame:
     return frame
 
 
-def write_csv(rows: Sequence[Any], columns: Sequence[Column], path: Path) -> Path:
-    """Return the path written: a header and one line a row; lists and records stand as JSON text.
+def csv_lines(rows: Sequence[Any], columns: Sequence[Column], file: TextIO) -> None:
+    """Return nothing; write a header and one line a row to *file*. Lists and records stand as JSON text.
 
     Text that starts as a formula would gets an apostrophe before it; numbers stay numbers.
+    """
+    writer = csv.writer(file)
+    writer.writerow([column.name for column in columns])
+    for row in rows:
+        writer.writerow([_csv_cell(plain(getattr(row, column.name))) for column in columns])
+
+
+def write_csv(rows: Sequence[Any], columns: Sequence[Column], path: Path) -> Path:
+    """Return the path written, with what `csv_lines` writes.
 
     Raises: OutputError if the file cannot be written.
     """
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow([column.name for column in columns])
-            for row in rows:
-                writer.writerow([_csv_cell(plain(getattr(row, column.name))) for column in columns])
+            csv_lines(rows, columns, file)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import re
 import shutil
@@ -48,6 +49,19 @@ def _escaped(character: str) -> str:
     return character if character.isascii() else json.dumps(character)[1:-1]
 
 
+def _print_csv(answer: Answer[Any]) -> None:
+    """Print *answer* as CSV, exactly; on a terminal, control characters show as their escapes."""
+    from quality_lab.answers.harmless import visible
+    from quality_lab.answers.take_away import csv_lines
+
+    if not sys.stdout.isatty():
+        csv_lines(answer.rows, answer.columns, sys.stdout)
+        return
+    lines = io.StringIO(newline="")
+    csv_lines(answer.rows, answer.columns, lines)
+    sys.stdout.write(visible(lines.getvalue(), keep="\r\n"))
+
+
 def width() -> int:
     """Return how many characters a line may have."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
@@ -73,7 +87,9 @@ class Output:
 
         *empty* says why there was nothing to judge. Raises: NoData with it, unless --allow-empty was given.
         """
-        if self.csv:
+        if self.csv == "-":
+            _print_csv(answer)
+        elif self.csv:
             say(f"{len(answer):,} rows written to {answer.to_csv(self.csv)}")
         if self.parquet:
             say(f"{len(answer):,} rows written to {answer.to_parquet(self.parquet)}")
@@ -99,6 +115,8 @@ def with_output(function: Function) -> Function:
     def command(
         as_json: bool, csv: str | None, parquet: str | None, allow_empty: bool, **options: Any
     ) -> Any:
+        if as_json and csv == "-":
+            raise click.UsageError("--json and --csv - both want standard output")
         output = Output(as_json=as_json, csv=csv, parquet=parquet, allow_empty=allow_empty)
         return function(output=output, **options)
 
@@ -107,7 +125,12 @@ def with_output(function: Function) -> Function:
         click.option(
             "--parquet", metavar="FILE", type=click.Path(), help="Write the rows to a Parquet file."
         ),
-        click.option("--csv", metavar="FILE", type=click.Path(), help="Write the rows to a CSV file."),
+        click.option(
+            "--csv",
+            metavar="FILE",
+            type=click.Path(allow_dash=True),
+            help="Write the rows to a CSV file (- is standard output).",
+        ),
         click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else."),
     ):
         command = option(command)
