@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -279,6 +279,26 @@ def test_a_load_that_ends_while_a_rebuild_runs_is_not_lost(home: Path, tmp_path:
     assert loads == [0]
     assert kept == held_calls(home) == 2 * SOME + 3_000
     assert again.code == 0
+
+
+def test_a_rebuild_waits_for_who_writes_before_it_takes_the_place_of_the_cache(
+    home: Path, tmp_path: Path
+) -> None:
+    before = (home / "data" / "quality.duckdb").stat().st_ino
+    with ExitStack() as holders:
+
+        def in_the_middle(path: str, lines: int) -> None:
+            if not told:
+                told.append(holders.enter_context(held(home, "writer")).pid)
+
+        told: list[int] = []
+        with pytest.raises(StoreBusy) as refused:
+            Store(home, wait_s=0.5).load([many(tmp_path, count=3_000)], rebuild=True, progress=in_the_middle)
+
+    assert f"held by process {told[0]} " in str(refused.value)
+    assert (home / "data" / "quality.duckdb").stat().st_ino == before
+    assert held_calls(home) == SOME
+    assert run("load", "--rebuild", "--home", home).code == 0
 
 
 # ---- damage

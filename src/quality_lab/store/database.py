@@ -235,6 +235,29 @@ def writing(
                 raise _write_failure(database, error) from error
 
 
+@contextlib.contextmanager
+def keeping_others_out(
+    database: Path, *, wait_s: float, on_wait: Callable[[str], None] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection | None]:
+    """Yield a connection while which no other process has one; None where no database is there to be opened.
+
+    Raises: StoreBusy after *wait_s* seconds.
+    """
+    deadline = time.monotonic() + wait_s
+    with _gate(database).writing(deadline), contextlib.ExitStack() as closing:
+        opened = None
+        if database.exists():
+            try:
+                opened = _open(database, read_only=False, wait_s=wait_s, deadline=deadline, on_wait=on_wait)
+            except StoreBusy:
+                raise
+            except StoreError:
+                pass  # damaged, so that nobody else has it open either
+            else:
+                closing.callback(opened.close)
+        yield opened
+
+
 def _write_failure(database: Path, error: duckdb.Error) -> StoreError | OutputError:
     first = str(error).strip().splitlines()[0]
     if any(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
 from quality_lab.errors import InputError, StoreBusy
-from quality_lab.store.database import utf8_path
+from quality_lab.store.database import keeping_others_out, utf8_path
 from quality_lab.store.load_report import FileReport
 from quality_lab.store.sources import Remembered, listed_beside, read_list
 
@@ -34,10 +34,9 @@ def known_files(database: Path, home: Path) -> list[Remembered]:
     if database.exists():
         try:
             with duckdb.connect(utf8_path(database), read_only=True) as connection:
-                remembered = remembered_in(connection)
-                return [*remembered, *listed_beside(remembered, home=home)]
+                return _known_to(connection, home)
         except duckdb.Error:
-            pass  # damaged or of another make: the list says the same
+            pass  # damaged: the list says the same
     return read_list(home=home)
 
 
@@ -60,11 +59,21 @@ def draft_path(database: Path) -> Path:
 
 
 def put_in_place(
-    draft: Path, database: Path, home: Path, *, files: Collection[FileReport], known: Collection[Remembered]
+    draft: Path,
+    database: Path,
+    home: Path,
+    *,
+    files: Collection[FileReport],
+    known: Collection[Remembered],
+    wait_s: float,
+    on_wait: Callable[[str], None] | None = None,
 ) -> None:
     """Let *draft* take the place of the database, if all of its *files* were read and nothing came meanwhile.
 
-    Raises: InputError where a file failed, StoreBusy where the database holds files that are not *known*.
+    Nobody else has the database open then: what a load were to write into it would be lost.
+
+    Raises: InputError where a file failed, StoreBusy where the database holds files that are not *known*, or
+    is held by another process for longer than *wait_s* seconds.
     """
     failed = [one for one in files if one.status in ("failed", "unrecognised") and one.named]
     if failed:
@@ -74,13 +83,25 @@ def put_in_place(
         )
     with duckdb.connect(utf8_path(draft), read_only=True) as connection:
         names = {(one.path, one.tenant, one.options) for one in (*known, *remembered_in(connection))}
-    late = [one for one in known_files(database, home) if (one.path, one.tenant, one.options) not in names]
-    if late and database.exists():
-        raise StoreBusy(
-            f"{len(late):,} files were loaded while the rebuild ran, so the database stays as it is; run it again"
-        )
-    draft.replace(database)
+    with keeping_others_out(database, wait_s=wait_s, on_wait=on_wait) as old:
+        there = _known_to(old, home) if old is not None else []
+        late = [one for one in there if (one.path, one.tenant, one.options) not in names]
+        if late:
+            raise StoreBusy(
+                f"{len(late):,} files were loaded while the rebuild ran, so the database stays as it is; "
+                "run it again"
+            )
+        draft.replace(database)
     database.with_name(database.name + ".wal").unlink(missing_ok=True)
+
+
+def _known_to(connection: duckdb.DuckDBPyConnection, home: Path) -> list[Remembered]:
+    """Return the files behind an open database, and those that the list beside it names too."""
+    try:
+        remembered = remembered_in(connection)
+    except duckdb.Error:  # of another make: the list says the same
+        return read_list(home=home)
+    return [*remembered, *listed_beside(remembered, home=home)]
 
 
 def _clear_unfinished(folder: Path) -> None:

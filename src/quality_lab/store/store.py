@@ -257,7 +257,15 @@ class Store(Asking):
         more = [one for one in work if (one[0].path.absolute(), one[1]) not in taken]
         with draft_beside(self.database) as draft:
             report = self._load_into(draft, [*again, *more], started, progress)
-            put_in_place(draft, self.database, self.home, files=report.files, known=[*known, *without])
+            put_in_place(
+                draft,
+                self.database,
+                self.home,
+                files=report.files,
+                known=[*known, *without],
+                wait_s=self.wait_s,
+                on_wait=self._on_wait,
+            )
         return report
 
     def _mapped_otherwise(self, found: Iterable[Found], options: LoadOptions) -> set[Remembered]:
