@@ -65,6 +65,18 @@ def test_load_tells_a_person_what_needs_a_look(traces, tmp_path):
     assert out[3].startswith("Brought 2 tool calls, 1 conversations and 2 rejected in ")
 
 
+def test_rejects_of_a_file_that_was_never_loaded_say_so(traces, tmp_path):
+    fine = tmp_path / "fine.jsonl"
+    fine.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n')
+    run("load", traces, fine, "--home", tmp_path / "home")
+    unknown = run("rejects", "wrong.jsonl", "--home", tmp_path / "home", "--json")
+    known = run("rejects", fine, "--home", tmp_path / "home", "--json")
+
+    assert (unknown.document, known.document) == ([], [])
+    assert "no file wrong.jsonl is behind this lab" in unknown.err
+    assert known.err == ""
+
+
 def test_rejects_name_file_line_field_and_reason(traces, tmp_path):
     run("load", traces, "--home", tmp_path / "home")
     rejects = run("rejects", traces, "--home", tmp_path / "home", "--json").document

@@ -172,9 +172,15 @@ class Lab(Upkeep, Questions, Reporting, Rerunning, Casework):
         >>> {row.reason for row in ql.open_demo().rejects() if row.path == "label"}
         {'wanted string, got integer'}
         """
+        from quality_lab.store.sources import shown_path, stored_path
         from quality_lab.store.store import RejectRow
 
-        return Answer(self.store.rejects(path), RejectRow, title="Lines that could not be read")
+        rows, notes = self.store.rejects(path), []
+        if path is not None and not rows:
+            names = {path, shown_path(stored_path(Path(path), home=self.store.home))}
+            if not any(source.path in names for source in self.store.sources()):
+                notes.append(f"no file {path} is behind this lab; `sources` lists those that are")
+        return Answer(rows, RejectRow, title="Lines that could not be read", notes=notes)
 
     def losses(self) -> Answer[LossRow]:
         """Return what the files behind the lab hold and the lab does not: fields and kinds of record that nobody
