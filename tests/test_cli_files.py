@@ -62,7 +62,7 @@ def test_load_tells_a_person_what_needs_a_look(traces, tmp_path):
     assert out[0] == f"{traces}: quality_lab.traces, 5 lines: 2 loaded, 2 rejected, 1 blank"
     assert out[1] == "    fields that nobody knows: foo (1)"
     assert out[2] == "    why lines were rejected: quality-lab rejects"
-    assert out[3].startswith("Brought 2 tool calls, 1 conversations and 2 rejected in ")
+    assert out[3].startswith("Brought 2 tool calls, 1 conversation and 2 rejected in ")
 
 
 def test_rejects_of_a_file_that_was_never_loaded_say_so(traces, tmp_path):

@@ -37,7 +37,7 @@ def _file_lines(file: FileReport) -> list[str]:
         return [f"{name}: {file.reason}"]
     counted = {word: getattr(file, word) for word in _COUNTED}
     told = ", ".join(f"{count:,} {word}" for word, count in counted.items() if count) or "nothing in it"
-    lines = [f"{name}: {file.format}, {file.lines:,} lines: {told}"]
+    lines = [f"{name}: {file.format}, {_count(file.lines, 'lines')}: {told}"]
     losses = [row for row in loss_rows([file.to_json()]) if row.kind not in _TOLD_BELOW]
     for kind, group in groupby(losses, key=lambda row: row.kind):
         lines.append(f"    {kind}: {_listed(list(group))}")
@@ -60,7 +60,11 @@ def _listed(rows: Sequence[LossRow]) -> str:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    return _joined([f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count])
+    return _joined([_count(count, name.replace("_", " ")) for name, count in counts.items() if count])
+
+
+def _count(count: int, several: str) -> str:
+    return f"{count:,} {several.removesuffix('s') if count == 1 else several}"
 
 
 def _joined(words: Sequence[str]) -> str:
