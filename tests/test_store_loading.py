@@ -234,3 +234,19 @@ def test_an_empty_file_is_an_export_of_nothing_and_says_so(store: Store, tmp_pat
 
     assert (report.files[0].status, report.files[0].lines, report.exit_code()) == ("loaded", 0, 0)
     assert "empty" in (report.files[0].reason or "")
+
+
+def test_more_broken_lines_than_are_held_in_memory_are_each_in_quarantine_once(tmp_path):
+    store, path = Store(tmp_path / "home"), tmp_path / "broken.jsonl"
+    good = '{"messages": [{"role": "user", "content": "Hello"}]}\n'
+
+    path.write_text(good + '{"messages": 5}\n' * 20_500 + good)
+    (first,) = store.load([path]).files
+    lines = [one.line for one in store.rejects()]
+    path.write_text(good + '{"messages": 7}\n' * 3)
+    (again,) = store.load([path]).files
+
+    assert (first.lines, first.rejected) == (20_502, 20_500)
+    assert lines == list(range(2, 20_502))
+    assert again.rejected == 3
+    assert [(one.line, one.text) for one in store.rejects()] == [(n, '{"messages": 7}') for n in (2, 3, 4)]

@@ -69,7 +69,6 @@ class Reading:
     by_line: bool = False  # a unit's number is that of its line; units of one line follow each other
     laid_down: int = 0  # calls that went straight into their table, and are in no list of statuses
     notes: ReadNotes = field(default_factory=ReadNotes)
-    rejects: list[list[object]] = field(default_factory=list)
     losses: Losses = field(default_factory=Losses)
     _line: int = 0
     _numbered: int = 0

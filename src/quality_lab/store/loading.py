@@ -31,8 +31,9 @@ from quality_lab.store.forgetting import erase
 from quality_lab.store.forgotten import Forgotten
 from quality_lab.store.load_report import FileReport, unchanged_report
 from quality_lab.store.losses import Losses
-from quality_lab.store.merging import TABLES, merge, prepare, bring_conversations_of
-from quality_lab.store.rows import Place, reject_row, row_of
+from quality_lab.store.merging import TABLES, bring_conversations_of, merge, prepare
+from quality_lab.store.quarantine import Quarantine
+from quality_lab.store.rows import Place, row_of
 from quality_lab.store.sources import Found, Remembered, digest_of, keep_copy, stored_path
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Loading:
     _pending: dict[str, list[list[object]]] = field(default_factory=lambda: {table: [] for table in TABLES})
     _columns: dict[str, dict[str, str]] = field(default_factory=dict)
     _uncovers: bool = False  # lines of the journal are taken back: earlier ones may stand again
+    _quarantine: Quarantine = field(init=False)
     _held: int = 0
     _staged: int = 0
     _merged_up_to: int = 0
@@ -70,7 +72,7 @@ class Loading:
         prepare(self.connection)
         for table in TABLES:
             self._columns[table] = columns_of(self.connection, table) | {"unit": "BIGINT"}
-        self._columns["rejects"] = columns_of(self.connection, "rejects")
+        self._quarantine = Quarantine(self.connection)
 
     def take(self, found: Found, options: LoadOptions, *, keep: bool = False) -> None:
         """Read one file into staging; what cannot be read at all becomes a report that says why."""
@@ -173,8 +175,7 @@ class Loading:
         else:
             units = formats.read(path, reader, options=options, notes=notes, display_path=shown)
             self._take_units(units, reading)
-        self.connection.execute("delete from rejects where source_id = $id", {"id": reading.source_id})
-        append(self.connection, "rejects", self._columns["rejects"], reading.rejects)
+        self._quarantine.keep(reading.source_id)
         reading.tell(possibly_cut=reader.upstream_export)
 
     def _take_units(self, units: Iterable[formats.Unit], reading: Reading) -> None:
@@ -193,7 +194,7 @@ class Loading:
             unit=reading.number(unit.line),
             overrides=self.overrides,
         )
-        reading.rejects.extend(reject_row(reject, reading.source_id) for reject in unit.rejects)
+        self._held += self._quarantine.hold(unit.rejects, reading.source_id)
         staged = 0
         for record in unit.records:
             if isinstance(record, SetAside):
@@ -267,6 +268,7 @@ class Loading:
         for table, rows in self._pending.items():
             append(self.connection, f"staged_{table}", self._columns[table], rows)
             rows.clear()
+        self._quarantine.stage()
         self._staged += self._held
         self._held = 0
         if self._staged >= _MERGE_ROWS:
@@ -289,6 +291,7 @@ class Loading:
                 row for row in self._pending[table] if _number(row[position]) < first_unit
             ]
             self.connection.execute(f"delete from staged_{table} where unit >= $first", {"first": first_unit})
+        self._quarantine.forget()
         self._held = sum(map(len, self._pending.values()))
 
 

@@ -16,7 +16,6 @@ from quality_lab.records import (
     Message,
     Record,
     RegressionCase,
-    Reject,
     Retraction,
     ToolCall,
     ToolDefinition,
@@ -54,11 +53,6 @@ def row_of(record: Record, place: Place) -> tuple[str, Row]:
         row["source_id"], row["line"] = place.source_id, place.line
     row["unit"] = place.unit
     return table, row
-
-
-def reject_row(reject: Reject, source_id: int) -> list[object]:
-    """Return the row of a line in quarantine, in the order of the table's columns."""
-    return [source_id, reject.line, clean(reject.path), clean(reject.reason), clean(reject.text)]
 
 
 def _utc(moment: datetime | None) -> datetime | None:
