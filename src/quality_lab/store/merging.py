@@ -3,11 +3,9 @@
 Every step is set-based; only rows that came in several versions are looked at one by one (`contested`).
 The result is a function of the set of rows that were ever loaded: their order does not matter. What became of
 each unit (a line, an object) is noted in the temporary table `statuses`; of several notes on one unit those
-with
-the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2).
-Calls that
-`bulk` laid down without a merge are counted as loaded and have no note, unless they turn out to be contested:
-then they are noted like the others, and `recounted`.
+with the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2).
+Calls that `bulk` laid down without a merge are counted as loaded and have no note, unless they turn out to be
+contested: then they are noted like the others, and `recounted`.
 """
 
 from __future__ import annotations
