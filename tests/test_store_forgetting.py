@@ -193,3 +193,21 @@ def test_on_a_terminal_it_asks_first(home: Path, monkeypatch: pytest.MonkeyPatch
 
     assert ran.code == 130
     assert held(home)["tool_calls"] == 3
+
+
+@pytest.mark.parametrize("name", ["chat 5, of Ana", 'Ana "the boss" {1}', "анна\\5", "12"])
+def test_broken_lines_go_too_whatever_the_conversation_is_called(tmp_path: Path, name: str) -> None:
+    lines = [
+        {"conversation_id": name, "messages": [{"role": "user", "content": SECRET}]},
+        {"conversation_id": name, "messages": SECRET},
+        {"conversation_id": "another", "messages": OTHER},
+    ]
+    path = tmp_path / "chats.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    lab = open_lab(tmp_path / "home")
+    loaded = lab.load(path).files[0]
+
+    lab.forget(conversation=name)
+
+    assert (loaded.loaded, loaded.rejected) == (1, 2)
+    assert [(row.line, OTHER in row.text) for row in lab.rejects()] == [(3, True)]

@@ -13,7 +13,7 @@ import duckdb
 from quality_lab.store.forgotten import Forgotten
 
 _DIGEST = "sha256($salt || ':{kind}:' || length({tenant}) || ':' || {tenant} || ':' || {value})"
-_NAMED = r'"{0}(?:Id|_id)"\s*:\s*"?([^",}}\s]+)'
+_NAMED = r'"{0}(?:Id|_id)"\s*:\s*("(?:[^"\\]|\\.)*"|[^",}}\s]+)'  # a string in its quotes, or a number
 
 
 @dataclass(kw_only=True, slots=True)
@@ -108,8 +108,12 @@ def _find_in_records(
             select t.source_id, t.line, s.tenant,
                    unnest(regexp_extract_all(t.{column}, $contact_name, 1)), false
             from {table} t join sources s using (source_id)
+        ), plain as (
+            select source_id, line, tenant, is_conversation,
+                   coalesce(try_cast(name as json) ->> '$', trim(name, '"')) as name
+            from named
         )
-        select distinct source_id, line from named
+        select distinct source_id, line from plain
         where case when is_conversation then array_contains($digests, {conversation})
                    else array_contains($digests, {contact}) end
         union
