@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quality_lab import formats
+from quality_lab.errors import InputError
 from quality_lab.formats.columns import Batch
 from quality_lab.records import ReadNotes
 from quality_lab.store import Store, loading
+from quality_lab.store.ahead import ahead
 
 TABLES = ("tool_calls", "feedback", "conversations", "versions", "rejects", "sources")
 TRACE = (
@@ -205,9 +209,8 @@ class Lab:
             for number, lines in enumerate(files):
                 path = self.folder / f"file{number}.jsonl"
                 path.write_bytes(b"\n".join(lines))
-                for kind in ("quality_lab.traces", "quality_lab.feedback"):
-                    if (b"feedbackCreatedAt" in lines[0]) == (kind == "quality_lab.feedback"):
-                        report = store.load([path], format=kind).to_json()
+                kind = "feedback" if b"feedbackCreatedAt" in lines[0] else "traces"
+                report = store.load([path], format=f"quality_lab.{kind}").to_json()
                 report.pop("seconds")
                 seen += [report, state(store)]
         return seen
@@ -283,7 +286,6 @@ def many(count: int, **changed: str) -> list[str]:
     ("line", "why"),
     [
         ("oops", "it is no JSON"),
-        ("", "it is blank"),
         (TRACE_START.replace("{}", "{ }") + "{}", "objects share it"),
         (TRACE_START.replace('"cycle":0', '"cycle":"no"'), "a field is not of its type"),
         (TRACE_START.replace('"messageId"', '"message_id"'), "nobody knows a key"),
@@ -306,6 +308,7 @@ def test_a_line_goes_the_exact_way_alone_if(line: str, why: str, tmp_path: Path)
         ("null", " null", "there is a blank outside of values"),
         ('"messageId":null', '"contactId":null', "a key stands there twice, and another not at all"),
         ('"messageId":null,', "", "a field that may be absent is"),
+        (TRACE_START, "", "it is blank"),
         ('"quote"', '"qu\\u006fte"', "a text is written longer than it must be"),
     ],
 )
@@ -375,3 +378,68 @@ def test_calls_that_are_here_already_are_unchanged_and_new_ones_come_in(tmp_path
 
     assert (report.lines, report.loaded, report.unchanged, report.rejected) == (3_001, 1_000, 2_000, 1)
     assert store.totals()["tool_calls"] == 3_000
+
+
+PLAIN = "\n".join(many(40, l7="oops", l20="", l30=TRACE_START)).encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(PLAIN),
+        gzip.compress(PLAIN)[:-40],
+        zstandard.compress(PLAIN),
+        PLAIN + b"\n",
+        PLAIN + b"\n\n",
+        b"\xef\xbb\xbf" + PLAIN,
+        PLAIN.decode().encode("utf-16"),
+        PLAIN.replace(b"\n", b"\r\n"),
+        PLAIN.replace(b"\n", b"\r"),
+        PLAIN.replace(b"quote", b"qu\xffte", 3),
+        b"[" + b",".join(PLAIN.split(b"\n")[:5]) + b"]",
+        b'{"items":[' + b",".join(PLAIN.split(b"\n")[:5]) + b"]}",
+    ],
+    ids=[
+        "gz",
+        "cut gz",
+        "zst",
+        "end",
+        "blank end",
+        "mark",
+        "UTF-16",
+        "CRLF",
+        "CR",
+        "not UTF-8",
+        "list",
+        "items",
+    ],
+)
+def test_however_a_file_is_packed_many_lines_at_once_come_to_the_same(content: bytes, tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+
+    at_once, singly = lab.loaded([[content]], bulk_from=0), lab.loaded([[content]], bulk_from=1 << 60)
+
+    assert at_once == singly
+    assert at_once[0]["files"][0]["loaded"] >= 5
+
+
+def test_what_fails_while_it_runs_ahead_fails_where_it_is_taken() -> None:
+    def things() -> Iterator[int]:
+        yield 1
+        raise InputError("the disk is gone")
+
+    taken = []
+
+    with pytest.raises(InputError, match="the disk is gone"), ahead(things(), steps=2) as running:
+        taken += running
+
+    assert taken == [1]
+
+
+def test_who_runs_ahead_stops_when_nobody_wants_more() -> None:
+    numbers = iter(range(1_000))
+
+    with ahead(numbers, steps=2) as running:
+        assert next(running) == 0
+
+    assert next(numbers) <= 6

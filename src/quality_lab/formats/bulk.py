@@ -11,7 +11,7 @@ line stands wherever an object of shortest length must end, and nothing is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args
 
@@ -34,11 +34,11 @@ from quality_lab.formats.bulk_columns import (
 from quality_lab.formats.columns import Batch, Column, Flags, Numbers
 from quality_lab.formats.contract import Format, Reading, Unit
 from quality_lab.formats.streams import Stream
-from quality_lab.formats.units import HEAD, layout_of, lines_of, raw_line, raw_units, runs_of_lines
+from quality_lab.formats.units import HEAD, RawUnit, layout_of, lines_of, raw_line, raw_units, runs_of_lines
 
 Fields = TypeVar("Fields", bound=msgspec.Struct)
 
-ROWS = 61_440  # of a batch, about: half of what DuckDB lays down together
+ROWS = 8_192  # of a batch, about
 _WORTH_LOOKING = 10_000  # lines after which it is decided whether a file is worth reading so
 _NEIGHBOURS = 8  # lines that are not looked at further where one of them does not fit
 _END = ord("\n")
@@ -56,16 +56,21 @@ _KINDS: dict[object, str] = {
 }
 
 
+class _Line(NamedTuple):
+    """A line that goes the exact way."""
+
+    text: bytes
+
+
 class _Run(NamedTuple):
     """Lines that stand one after the other in a file, and what the parser made of them."""
 
-    first: int  # number of the first line
     text: bytes
     columns: list[tuple[Any, ...]]  # a field each
 
     @property
     def size(self) -> int:
-        """How many lines there are."""
+        """How many objects there are: as many as lines, if they fit."""
         return len(self.columns[0])
 
     def fits(self, lengths: NDArray[np.int64]) -> bool:
@@ -74,19 +79,9 @@ class _Run(NamedTuple):
         text = np.frombuffer(self.text, np.uint8)
         return bool(ends[-1] == len(text) and (text[ends[:-1]] == _END).all())
 
-    def lines(self, lengths: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Iterator[_Line]:
-        """Yield the *chosen* lines of a run that fits."""
-        ends = np.cumsum(lengths + 1) - 1
-        for place in np.flatnonzero(chosen).tolist():
-            end = int(ends[place])
-            yield _Line(self.first + place, self.text[end - int(lengths[place]) : end])
-
-
-class _Line(NamedTuple):
-    """A line that goes the exact way."""
-
-    number: int
-    text: bytes
+    def split(self) -> list[_Line]:
+        """Return the lines."""
+        return [_Line(line) for line in self.text.split(b"\n")]
 
 
 class BulkReader(Generic[Fields]):
@@ -145,110 +140,115 @@ class _File:
     def __init__(self, reader: BulkReader[Any], known: Format, reading: Reading) -> None:
         self._reader, self._known, self._reading = reader, known, reading
         self._words = {name: Words() for name, kind in reader.kinds.items() if kind == "word"}
+        self._next = 1  # number of the line that comes next
         self._taken = 0
 
     def read(self, runs: Iterator[tuple[bytes, str | None]]) -> Iterator[Unit | Batch]:
         """Yield what stands in *runs* of lines."""
-        held: list[_Run] = []
-        first, count = 1, 0
+        held: list[_Run | _Line] = []
+        count = 0
         for text, problem in runs:
-            hopeless = first > _WORTH_LOOKING and self._taken + count < first // 2
+            hopeless = self._next > _WORTH_LOOKING and self._taken < self._next // 2
             if problem is not None or hopeless or b"\r" in text or not _is_utf8(text):
-                raws = list(lines_of(text, problem, first=first, end=b"\n"))
-                first = raws[-1].line + 1
-                yield from self._known.read(iter(raws), self._reading)
-                continue
-            for run in self._parsed(text, first):
-                if isinstance(run, _Run):
-                    held.append(run)
-                    count += run.size
-                    first = run.first + run.size
-                else:
-                    yield from self._singly([run])
-                    first = run.number + 1
-            if count >= ROWS:
                 yield from self._batch(held)
                 held, count = [], 0
-        if held:
-            yield from self._batch(held)
+                raws = list(lines_of(text, problem, first=self._next, end=b"\n"))
+                self._next = raws[-1].line + 1
+                yield from self._known.read(iter(raws), self._reading)
+                continue
+            for piece in self._parsed(text):
+                held.append(piece)
+                count += piece.size if isinstance(piece, _Run) else 1
+            if count >= (ROWS if self._taken else _WORTH_LOOKING):
+                yield from self._batch(held)
+                held, count = [], 0
+        yield from self._batch(held)
 
-    def _singly(self, lines: Iterable[_Line]) -> Iterator[Unit]:
-        """Yield lines as the format's own reader does."""
-        return self._known.read((raw_line(number, text) for number, text in lines), self._reading)
-
-    def _parsed(self, text: bytes, first: int) -> Iterator[_Run | _Line]:
-        """Yield the lines of *text* in runs that the parser takes, and those that it does not take."""
-        count = text.count(b"\n") + 1
+    def _parsed(self, text: bytes) -> Iterator[_Run | _Line]:
+        """Yield *text* in runs of lines that the parser takes, and single lines that it does not take."""
         try:
             items = self._reader.decoder.decode_lines(text)
         except (msgspec.MsgspecError, RecursionError):
             items = []
-        if len(items) == count:
-            yield _Run(first, text, list(zip(*map(astuple, items), strict=True)))
-        elif count == 1:
-            yield _Line(first, text)
+        if items:
+            yield _Run(text, list(zip(*map(astuple, items), strict=True)))
+        elif b"\n" not in text:
+            yield _Line(text)
         else:
-            yield from self._halved(text, first)
+            yield from self._halved(text)
 
-    def _halved(self, text: bytes, first: int) -> Iterator[_Run | _Line]:
+    def _halved(self, text: bytes) -> Iterator[_Run | _Line]:
         """Yield what `_parsed` does, for each half of more than one line."""
         middle = text.find(b"\n", len(text) // 2)
         if middle < 0:
             middle = text.rfind(b"\n")
-        for run in self._parsed(text[:middle], first):
-            yield run
-            first = run.first + run.size if isinstance(run, _Run) else run.number + 1
-        yield from self._parsed(text[middle + 1 :], first)
+        yield from self._parsed(text[:middle])
+        yield from self._parsed(text[middle + 1 :])
 
-    def _batch(self, runs: list[_Run]) -> Iterator[Unit | Batch]:
-        """Yield the lines of *runs* that fill their length as one batch, and the others singly."""
+    def _batch(self, pieces: list[_Run | _Line]) -> Iterator[Unit | Batch]:
+        """Yield the lines of *pieces*: those that fit as one batch, and the others singly."""
+        runs = [piece for piece in pieces if isinstance(piece, _Run)]
         try:
             columns, lengths, plain = self._columns(runs)
             ends = np.cumsum([run.size for run in runs]).tolist()
-            starts = [0, *ends[:-1]]
-            parts = list(zip(runs, map(slice, starts, ends), strict=True))
-            unfit = [run for run, part in parts if not run.fits(lengths[part])]
+            parts = [slice(end - run.size, end) for run, end in zip(runs, ends, strict=True)]
+            unfit = {id(run) for run, part in zip(runs, parts, strict=True) if not run.fits(lengths[part])}
         except Absent:
-            unfit = runs
+            unfit = set(map(id, runs))
         if unfit:
-            pieces = [piece for run in runs for piece in (self._fitting(run) if run in unfit else (run,))]
-            yield from self._singly(piece for piece in pieces if isinstance(piece, _Line))
-            runs = [piece for piece in pieces if isinstance(piece, _Run)]
-            if runs:
-                yield from self._batch(runs)
+            smaller = (self._fitting(one) if id(one) in unfit else [one] for one in pieces)
+            yield from self._batch(list(chain.from_iterable(smaller)))
             return
-        numbers = np.concatenate([np.arange(run.first, run.first + run.size) for run in runs])
-        if not plain.all():
-            for run, part in parts:
-                yield from self._singly(run.lines(lengths[part], ~plain[part]))
-            if not plain.any():
-                return
-            chosen = plain.tolist()
-            kept = [
-                tuple(compress(chain.from_iterable(values), chosen))
-                for values in zip(*(run.columns for run in runs), strict=True)
-            ]
-            numbers, columns = numbers[plain], self._columns([_Run(0, b"", kept)])[0]
-        self._taken += len(numbers)
-        yield self._reader.batch(numbers, columns)
+        numbers: list[NDArray[np.int64]] = []
+        odd: list[RawUnit] = []
+        rest = iter(parts)
+        for piece in pieces:
+            first = self._next
+            if isinstance(piece, _Line):
+                odd.append(raw_line(first, piece.text))
+                self._next += 1
+                continue
+            self._next += piece.size
+            numbers.append(np.arange(first, self._next))
+            for at in np.flatnonzero(~plain[next(rest)]).tolist():
+                odd.append(raw_line(first + at, piece.split()[at].text))
+        if odd:
+            yield from self._known.read(iter(odd), self._reading)
+        if plain.any():
+            self._taken += int(plain.sum())
+            yield self._reader.batch(*self._only(plain, np.concatenate(numbers), runs, columns))
 
-    def _fitting(self, run: _Run) -> Iterator[_Run | _Line]:
-        """Yield *run* in pieces that fill their length, and lines that do not, with a few of their neighbours."""
+    def _only(
+        self,
+        plain: NDArray[np.bool_],
+        numbers: NDArray[np.int64],
+        runs: list[_Run],
+        columns: dict[str, Column],
+    ) -> tuple[NDArray[np.int64], dict[str, Column]]:
+        """Return numbers and columns of the *plain* lines alone."""
+        if plain.all():
+            return numbers, columns
+        chosen = plain.tolist()
+        fields = zip(*(run.columns for run in runs), strict=True)
+        kept = [tuple(compress(chain.from_iterable(values), chosen)) for values in fields]
+        return numbers[plain], self._columns([_Run(b"", kept)])[0]
+
+    def _fitting(self, piece: _Run | _Line) -> Iterator[_Run | _Line]:
+        """Yield *piece* in pieces that fit, and in lines: what does not fit, and a few neighbours of it."""
+        if isinstance(piece, _Line):
+            yield piece
+            return
         try:
-            _, lengths, _ = self._columns([run])
-            if run.fits(lengths):
-                yield run
+            if piece.fits(self._columns([piece])[1]):
+                yield piece
                 return
         except Absent:
             pass
-        if run.size <= _NEIGHBOURS:
-            yield from (_Line(run.first + at, text) for at, text in enumerate(run.text.split(b"\n")))
-            return
-        for piece in self._halved(run.text, run.first):
-            if isinstance(piece, _Run):
-                yield from self._fitting(piece)
-            else:
-                yield piece
+        if piece.size <= _NEIGHBOURS or b"\n" not in piece.text:
+            yield from piece.split()
+        else:
+            for half in self._halved(piece.text):
+                yield from self._fitting(half)
 
     def _columns(self, runs: list[_Run]) -> tuple[dict[str, Column], NDArray[np.int64], NDArray[np.bool_]]:
         """Return the columns of *runs*, the shortest length of each line, and which need no second look."""

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from quality_lab.formats import Unit
 from quality_lab.formats.columns import Batch, Numbers
 from quality_lab.outcomes import OutcomeOverrides
+from quality_lab.store.ahead import ahead
 from quality_lab.store.bulk_outcomes import BulkOutcomes
 from quality_lab.store.bulk_rows import arrow_batch, call_rows, feedback_rows
 from quality_lab.store.seen import SeenNumbers
 
 _INCOMING = "incoming_lines"
 _ASIDE_AT_ONCE = 20_000  # calls
+_STEPS_AHEAD = 4  # batches that wait until DuckDB takes them
 
 
 class BulkFile:
@@ -52,7 +54,6 @@ class BulkFile:
         self._take, self._told = take, told
         self._seen: SeenNumbers | None = None
         self._aside: list[pa.RecordBatch] = []
-        self._problem: BaseException | None = None
         self.laid_down = 0  # calls that went straight into their table
 
     def read(self) -> Iterator[int]:
@@ -77,18 +78,12 @@ class BulkFile:
             self._seen = known_numbers(self._connection, self._tenant, first.same["key_space"])
         rows = call_rows(first, self._columns["tool_calls"], tenant=self._tenant, source_id=self._source_id)
         arrow = arrow_batch(first, self._outcomes)
-        straight = self._straight(self._fresh(first, arrow))
-        try:
-            with (
-                self._incoming(pa.RecordBatchReader.from_batches(arrow.schema, straight)),
-                _in_any_order(self._connection),
-            ):
-                self.laid_down += rows.insert(self._connection, "tool_calls", _INCOMING)
-        except duckdb.Error:
-            if self._problem is None:
-                raise
-        if self._problem is not None:
-            raise self._problem
+        with (
+            ahead(self._straight(self._fresh(first, arrow)), steps=_STEPS_AHEAD) as straight,
+            self._incoming(pa.RecordBatchReader.from_batches(arrow.schema, straight)),
+            _in_any_order(self._connection),
+        ):
+            self.laid_down += rows.insert(self._connection, "tool_calls", _INCOMING)
         if not self._aside:
             return 0
         with self._incoming(pa.Table.from_batches(self._aside)):
@@ -104,20 +99,16 @@ class BulkFile:
             self._connection.unregister(_INCOMING)
 
     def _straight(self, first: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Yield what may go straight. DuckDB asks for it while it inserts, so that no SQL may run here."""
+        """Yield what may go straight. It is asked for while DuckDB inserts, so that no SQL may run here."""
         yield first
-        try:
-            for one in self._lines:
-                if isinstance(one, Batch):
-                    self._told(one)
-                    yield self._fresh(one, arrow_batch(one, self._outcomes))
-                    if sum(map(len, self._aside)) >= _ASIDE_AT_ONCE:
-                        return
-                elif self._take(one):
+        for one in self._lines:
+            if isinstance(one, Batch):
+                self._told(one)
+                yield self._fresh(one, arrow_batch(one, self._outcomes))
+                if sum(map(len, self._aside)) >= _ASIDE_AT_ONCE:
                     return
-        except BaseException as problem:
-            self._problem = problem  # DuckDB would pass on its text alone
-            raise
+            elif self._take(one):
+                return
 
     def _fresh(self, batch: Batch, arrow: pa.RecordBatch) -> pa.RecordBatch:
         """Return the calls whose key is met here for the first time; put the others aside."""
