@@ -63,7 +63,7 @@ def settle(
 ) -> None:
     """Weigh all versions of the rows named in the temporary table `contested`, and write what they come to.
 
-    Reads the new versions from the temporary table `fresh`; adds to `statuses`.
+    Reads the new versions from the staging table; adds to `statuses`.
     """
     uids = [uid for (uid,) in connection.execute("select distinct * from contested order by 1").fetchall()]
     columns = columns_of(connection, table)
@@ -123,7 +123,9 @@ def _gather(
         group.known.append(version)
     for row in fetch_rows(
         connection,
-        f"select {listed}, unit from fresh where {key} in (select unnest($uids)) order by source_id, line, unit",
+        f"""
+        select {listed}, unit from staged_{table} where {key} in (select unnest($uids))
+        order by source_id, line, unit""",
         only,
     ):
         unit = row.pop("unit")

@@ -73,33 +73,40 @@ def _some(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
 
 
 def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str, weight: int) -> None:
-    """Take in the rows of which one version exists; name the others in `contested` and lay them in `fresh`."""
+    """Take in the rows of which one version exists, and name the others in `contested`.
+
+    What has to be ordered or compared lies in narrow tables: of texts as long as results only the hash does.
+    """
     run = connection.execute
     names = list(columns_of(connection, table))
     content = ", ".join(name for name in names if name not in BOOKKEEPING)
     flags = [name for name in names if name in BOOKKEEPING[2:]]
     rank = "not in_trace, " if flags else ""
-    run(
-        f"create or replace temp table fresh as select *, hash({content}) as content_hash from staged_{table}"
-    )
+    listed = ", ".join([key, "source_id", "line", *flags])
+    run(f"""
+        create or replace temp table fresh as
+        select rowid as place, unit, {listed}, hash({content}) as content_hash from staged_{table}""")
     run(f"""
         create or replace temp table known as
-        select *, hash({content}) as content_hash from {table} where {key} in (select {key} from fresh)""")
+        select {key}, hash({content}) as content_hash from {table} where {key} in (select {key} from fresh)""")
     run(f"""
         create or replace temp table contested as
         select {key} from (select {key}, content_hash from fresh union select {key}, content_hash from known)
         group by {key} having count(*) > 1
         union
         select uid from versions where kind = '{table}' and uid in (select {key} from fresh)""")
-    listed = ", ".join(f"bool_or({n}) over (partition by {key}) as {n}" if n in flags else n for n in names)
+    seen = "".join(f", bool_or({flag}) over (partition by {key}) as {flag}" for flag in flags)
     run(f"""
         create or replace temp table plain as
-        select {listed}, unit, row_number() over (partition by {key} order by {rank}source_id, line, unit)
-        as copy,
+        select place, unit, {key}, source_id, line{seen},
+               row_number() over (partition by {key} order by {rank}source_id, line, unit) as copy,
                row_number() over (partition by {key} order by {rank}unit) as arrival,
                {key} in (select {key} from known) as met
         from fresh where {key} not in (select {key} from contested)""")
-    run(f"insert into {table} select {', '.join(names)} from plain where copy = 1 and not met")
+    taken = ", ".join(f"p.{name}" if name in flags else f"s.{name}" for name in names)
+    run(f"""
+        insert into {table}
+        select {taken} from staged_{table} s join plain p on s.rowid = p.place where p.copy = 1 and not p.met""")
     run(f"""
         insert into statuses
         select unit, {weight}, case when arrival = 1 and not met then 'loaded' else 'unchanged' end from plain""")
