@@ -57,13 +57,18 @@ def load(lines: Path, home: Path) -> dict[str, object]:
 
     report = open_lab(home).load(lines)
     one = report.files[0]
-    return {"calls": report.store["tool_calls"], "status": one.status, "rejected": one.rejected}
+    return {
+        "calls": report.store["tool_calls"],
+        "status": one.status,
+        "rejected": one.rejected,
+        "lines": one.lines,
+    }
 
 
 def child(what: str, lines: Path, home: Path) -> None:
     """Do one thing, and print what it took as JSON."""
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
-    found = {"bare": bare, "load": load, "reload": load}[what](lines, home)
+    found = bare(lines, home) if what == "bare" else load(lines, home)
     after = resource.getrusage(resource.RUSAGE_SELF)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     taken = {"seconds": time.perf_counter() - start, "processor": spent, "peak_mib": after.ru_maxrss >> 10}
@@ -78,9 +83,9 @@ def measured(what: str, lines: Path, home: Path) -> dict[str, float]:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return {"seconds": time.perf_counter() - start, "processor": spent, "peak_mib": 0}
-    if what != "reload":
+    if what in ("bare", "load"):  # each of them begins with nothing
         shutil.rmtree(home, ignore_errors=True)
-        home.mkdir()
+    home.mkdir(exist_ok=True)
     command = [sys.executable, __file__, "--child", what, "--lines", str(lines), "--home", str(home)]
     # modules are compiled once, as they are where a package is installed
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

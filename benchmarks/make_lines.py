@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 from itertools import product
 from pathlib import Path
@@ -59,9 +60,10 @@ def call(number: int, chance: random.Random) -> tuple[str, int]:
             f'"rate":{30 + chance.randrange(400) / 100},"display":"{text}","note":"{words(chance, 7)}"}}'
         )
     contact = number // 7 + 1 if number % 11 else "null"
+    source, tool = "rag_reply" if number % 4 else "llm_reply", TOOL_OF[chance.randrange(256)]
     return (
         f'"conversationId":{number // 5 + 1},"contactId":{contact},"messageId":null,"outboundQueueId":null,'
-        f'"source":"{"rag_reply" if number % 4 else "llm_reply"}","toolName":"{TOOL_OF[chance.randrange(256)]}",'
+        f'"source":"{source}","toolName":"{tool}",'
         f'"args":{{"asset":"USDT","amount":{chance.randrange(50, 20_000)},"amountMode":"target_thb",'
         f'"why":"{words(chance, 8)}"}},"result":{result},"error":{"true" if draw > 0.99 else "false"},'
         f'"cycle":{number % 3},"toolCallIndex":{number % 5},"latencyMs":null',
@@ -113,20 +115,26 @@ def write(every: TextIO, clean: TextIO, feedback: TextIO, *, calls: int, bad_sha
     return spoilt
 
 
-def make(folder: Path, *, calls: int, bad_share: float = 0.001, seed: int = 1) -> int:
-    """Write the files into *folder*, unless the very same were written there before; return the number of bad lines."""
+def make(folder: Path, *, calls: int, bad_share: float = 0.001, seed: int = 1, clean: bool = True) -> int:
+    """Write the files into *folder*, unless the very same were written there before; return how many lines are bad.
+
+    Without *clean*, traces-clean.jsonl is left out.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    asked = {"calls": calls, "bad": bad_share, "seed": seed, "generator": Path(__file__).read_text("utf-8")}
+    asked = {"calls": calls, "bad": bad_share, "seed": seed, "clean": clean}
+    asked["generator"] = Path(__file__).read_text("utf-8")
     note = folder / "made.json"
     if note.exists() and (made := json.loads(note.read_text("utf-8")))["asked"] == asked:
         return int(made["spoilt"])
     note.unlink(missing_ok=True)
     with (
         (folder / "traces.jsonl").open("w", encoding="utf-8", newline="\n") as every,
-        (folder / "traces-clean.jsonl").open("w", encoding="utf-8", newline="\n") as clean,
+        (folder / "traces-clean.jsonl" if clean else Path(os.devnull)).open(
+            "w", encoding="utf-8", newline="\n"
+        ) as sound,
         (folder / "feedback.jsonl").open("w", encoding="utf-8", newline="\n") as feedback,
     ):
-        spoilt = write(every, clean, feedback, calls=calls, bad_share=bad_share, seed=seed)
+        spoilt = write(every, sound, feedback, calls=calls, bad_share=bad_share, seed=seed)
     note.write_text(json.dumps({"asked": asked, "spoilt": spoilt}), "utf-8")
     return spoilt
 
