@@ -2,10 +2,9 @@
 
 Every step is set-based; only rows that came in several versions are looked at one by one (`contested`).
 The result is a function of the set of rows that were ever loaded: their order does not matter. What became of
-each unit (a line, an object) is noted in the temporary table `statuses`; of several notes on one unit those
-with the least weight decide: labels, cases, proposals (0) before calls and messages (1) before the rest (2).
-Calls that `bulk` laid down without a merge are counted as loaded and have no note, unless they turn out to be
-contested: then they are noted like the others, and `recounted`.
+each unit (a line, an object) is noted in the table `statuses`; of several notes on one unit those with the
+least weight decide: labels, cases, proposals (0), then calls and messages (1), then the rest (2). Calls laid
+down by `bulk` count as loaded without a note, unless they are contested: then they are noted and `recounted`.
 """
 
 from __future__ import annotations
@@ -44,15 +43,13 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 def merge(connection: duckdb.DuckDBPyConnection) -> None:
     """Bring what is staged into the tables, note what became of it, and empty the staging tables."""
     place_span_labels(connection)
-    if _some(connection, "feedback"):
-        _merge_versions(connection, "feedback", "feedback_uid", 0)
-        settle(connection, "feedback", "feedback_uid", 0, fold_feedback)
-    if _some(connection, "tool_calls"):
-        _merge_versions(connection, "tool_calls", "call_uid", 1)
-        settle(connection, "tool_calls", "call_uid", 1, fold_call)
-    for table in ("retractions", "decisions"):
+    foldings = (("feedback", "feedback_uid", 0, fold_feedback), ("tool_calls", "call_uid", 1, fold_call))
+    for table, key, weight, fold in foldings:
         if _some(connection, table):
-            _merge_lines(connection, table)
+            _merge_versions(connection, table, key, weight)
+            settle(connection, table, key, weight, fold)
+    for table in filter(lambda name: _some(connection, name), ("retractions", "decisions")):
+        _merge_lines(connection, table)
     for table, key in (("regression_cases", "case_uid"), ("proposals", "proposal_uid")):
         if _some(connection, table):
             _merge_newest(connection, table, key)
