@@ -75,6 +75,12 @@ def child(what: str, lines: Path, home: Path) -> None:
     print(json.dumps(taken | found))
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment in which modules are compiled once, as they are where a package is installed."""
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return given | {"PYTHONPYCACHEPREFIX": str(folder / "pycache")}
+
+
 def measured(what: str, lines: Path, home: Path) -> dict[str, float]:
     """Return what it takes to do one thing in a process of its own."""
     if what == "sha256sum":
@@ -87,10 +93,7 @@ def measured(what: str, lines: Path, home: Path) -> dict[str, float]:
         shutil.rmtree(home, ignore_errors=True)
     home.mkdir(exist_ok=True)
     command = [sys.executable, __file__, "--child", what, "--lines", str(lines), "--home", str(home)]
-    # modules are compiled once, as they are where a package is installed
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPYCACHEPREFIX"] = str(lines.parent / "pycache")
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment(lines.parent))
     return json.loads(done.stdout.splitlines()[-1])
 
 
