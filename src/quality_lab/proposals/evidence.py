@@ -5,29 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from quality_lab.labels import FIVE
-from quality_lab.metrics.asking import Asks, put, put_among
-from quality_lab.metrics.filters import EVERYTHING, Filters
+from quality_lab.metrics.asking import Asks, put_among
+from quality_lab.metrics.filters import Filters
 
 MOST_OF_A_KIND = 20  # newest labels of one kind on one tool and source that are looked at
 _BETWEEN = "\x1f"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Newest:
-    """A row of the query on newest labels."""
-
-    feedback_uid: str
-    group_key: str
-    age: int  # 1 is the newest of its kind
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
     """A label that stands on a call, and the call; of a call that is not here the label alone."""
 
+    group_key: str
+    age: int  # 1 is the newest of its kind
     tenant: str
     tool_name: str
     source: str | None
@@ -64,10 +56,10 @@ def evidence(
         for tenant, tool, source, label in groups
         for each in (FIVE if label == "bad_args" else (label,))
     }
-    newest = put_among(
+    rows = put_among(
         store,
-        Newest,
-        "newest",
+        Evidence,
+        "evidence",
         filters,
         column="group_key",
         among=keys,
@@ -75,7 +67,4 @@ def evidence(
         room=__package__,
         most=MOST_OF_A_KIND,
     )
-    ages = {row.feedback_uid: row.age for row in newest}
-    wanted = [UUID(uid) for uid in ages]
-    rows = put(store, Evidence, "evidence", EVERYTHING, room=__package__, labels_wanted=wanted)
-    return sorted(rows, key=lambda row: (ages[row.feedback_uid], row.feedback_uid))
+    return sorted(rows, key=lambda row: (row.age, row.feedback_uid))

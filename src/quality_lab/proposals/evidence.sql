@@ -1,10 +1,30 @@
--- One row is a label with the call that it is about, of the labels named by $labels_wanted.
-select coalesce(t.tenant, l.tenant) as tenant, coalesce(t.tool_name, l.tool_name, '') as tool_name,
+-- One row is a label of the newest $most of its kind on the calls of one tool and source, with the call that it is
+-- about; group_key names the kind, and age is 1 for its newest.
+-- steps: picked, labels, standing
+with
+placed as (
+    select l.feedback_uid, l.created_at as labelled_at,
+           coalesce(c.tenant, l.tenant) || chr(31) || coalesce(c.tool_name, l.tool_name, '') || chr(31)
+               || coalesce(c.source, l.source, '') || chr(31) || l.label as group_key
+    from standing as l
+    left join picked as c on c.call_uid = l.call_uid
+    where l.label is not null
+      and l.asked_for
+      and (not $picks_calls or c.call_uid is not null)
+),
+aged as (
+    select feedback_uid, group_key,
+           row_number() over (partition by group_key order by labelled_at desc nulls last, feedback_uid) as age
+    from placed
+)
+select a.group_key, a.age,
+       coalesce(t.tenant, l.tenant) as tenant, coalesce(t.tool_name, l.tool_name, '') as tool_name,
        coalesce(t.source, l.source) as source, l.label, l.feedback_uid, l.call_uid, l.author, l.note,
        l.created_at as labelled_at, l.expected_tool, l.expected_arguments,
        t.conversation_id, t.arguments, t.arguments_state, t.result, t.outcome, t.error_text,
        t.created_at as called_at, f.path as file, t.line
-from feedback as l
+from aged as a
+join feedback as l on l.feedback_uid = a.feedback_uid
 left join tool_calls as t on t.call_uid = l.call_uid
 left join sources as f on f.source_id = t.source_id
-where array_contains($labels_wanted, l.feedback_uid)
+where a.age <= $most

@@ -14,6 +14,7 @@ def heavy_questions() -> tuple[tuple[str, dict[str, Any]], ...]:
     return (
         prepared("label_counts", EVERYTHING, time="label", by=None, joins_calls=False),
         prepared("failing_tools", EVERYTHING),
+        prepared("untraced", EVERYTHING),
         prepared("groups", EVERYTHING, time="label", room=__package__),
-        prepared("newest", EVERYTHING, time="label", room=__package__, most=MOST_OF_A_KIND),
+        prepared("evidence", EVERYTHING, time="label", room=__package__, most=MOST_OF_A_KIND),
     )
