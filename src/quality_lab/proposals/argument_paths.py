@@ -54,8 +54,27 @@ def clues(bad: Sequence[Evidence], rest: Sequence[Evidence]) -> Iterator[Clue]:
     for path, value in (pair for pair, count in told.items() if count > 1 and _is_short(pair[1])):
         if sum(other.get(path, ("", None))[1] == value for other in others) <= USUAL * len(others):
             values[path].add(value)
+    habits = _Habits.of(others)
     for uid in silent:
-        yield from _unusual(uid, flat[uid], others, values)
+        yield from _unusual(uid, flat[uid], habits, values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Habits:
+    """What other calls are usually given."""
+
+    calls: int
+    present: Mapping[str, int]  # path → calls that have it
+    kinds: Mapping[str, Counter[str]]  # path → kind of value → calls
+
+    @classmethod
+    def of(cls, others: Sequence[Paths]) -> _Habits:
+        """Return the habits of *others*."""
+        kinds: dict[str, Counter[str]] = defaultdict(Counter)
+        for other in others:
+            for path, (kind, _) in other.items():
+                kinds[path][kind] += 1
+        return cls(len(others), {path: each.total() for path, each in kinds.items()}, kinds)
 
 
 def paths_of(arguments: str | None) -> dict[str, tuple[str, Any]]:
@@ -151,33 +170,25 @@ def _code_words(several: Sequence[Paths]) -> dict[str, set[str]]:
     return found
 
 
-def _unusual(
-    uid: str, paths: Paths, others: Sequence[Paths], striking: Mapping[str, set[Any]]
-) -> Iterator[Clue]:
+def _unusual(uid: str, paths: Paths, others: _Habits, striking: Mapping[str, set[Any]]) -> Iterator[Clue]:
     """Yield the arguments of a call that other calls usually give otherwise."""
     for path, (_, value) in paths.items():
         if _is_short(value) and value in striking.get(path, ()):
             yield Clue(uid, path, f"often {json.dumps(value, ensure_ascii=False)}")
-    if len(others) < ENOUGH:
+    if others.calls < ENOUGH:
         return
-    usual = USUAL * len(others)
-    present = Counter(path for other in others for path in other)
-    kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for other in others:
-        for path, (kind, _) in other.items():
-            kinds[path][kind] += 1
-    for path, count in present.items():
+    usual = USUAL * others.calls
+    for path, count in others.present.items():
         if count >= usual and path not in paths:
             yield Clue(uid, path, "missing")
     for path, (kind, _) in paths.items():
-        if len(others) - present[path] >= usual:
+        kinds = others.kinds.get(path)
+        if others.calls - others.present.get(path, 0) >= usual:
             yield Clue(uid, path, "elsewhere left out")
-        elif (
-            kinds[path]
-            and kinds[path].most_common(1)[0][0] != kind
-            and kinds[path][kind] <= len(others) - usual
-        ):
-            yield Clue(uid, path, f"{kind}, elsewhere {kinds[path].most_common(1)[0][0]}")
+        elif kinds:
+            most = kinds.most_common(1)[0][0]
+            if most != kind and kinds[kind] <= others.calls - usual:
+                yield Clue(uid, path, f"{kind}, elsewhere {most}")
 
 
 def _striking(bad: Sequence[Paths], others: Sequence[Paths]) -> defaultdict[str, set[Any]]:
