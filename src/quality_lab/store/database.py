@@ -184,7 +184,7 @@ def reading(
     with _gate(database).reading(deadline):
         opened = _open(database, read_only=True, wait_s=wait_s, deadline=deadline, on_wait=on_wait)
         with contextlib.closing(opened):
-            if _has_no_tables(opened):  # a first load was ended before it could commit
+            if _lacks_meta(opened) and _has_no_tables(opened):  # a first load was ended before it could commit
                 with _empty() as connection:
                     yield connection
                 return
@@ -205,6 +205,17 @@ def _empty() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _has_no_tables(connection: duckdb.DuckDBPyConnection) -> bool:
     return connection.execute("select count(*) from duckdb_tables()").fetchone() == (0,)
+
+
+def _lacks_meta(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Say whether the table is missing that every lab has; sooner answered than how many tables there are."""
+    try:
+        connection.execute("select value from lab_meta limit 0")
+        return False
+    except duckdb.CatalogException:
+        return True
+    except duckdb.Error:
+        return False  # what it is, a closer look will say
 
 
 @contextlib.contextmanager
