@@ -184,7 +184,9 @@ def reading(
     with _gate(database).reading(deadline):
         opened = _open(database, read_only=True, wait_s=wait_s, deadline=deadline, on_wait=on_wait)
         with contextlib.closing(opened):
-            if _lacks_meta(opened) and _has_no_tables(opened):  # a first load was ended before it could commit
+            if _lacks_meta(opened) and _has_no_tables(
+                opened
+            ):  # a first load was ended before it could commit
                 with _empty() as connection:
                     yield connection
                 return
@@ -220,9 +222,15 @@ def _lacks_meta(connection: duckdb.DuckDBPyConnection) -> bool:
 
 @contextlib.contextmanager
 def writing(
-    database: Path, *, wait_s: float, on_wait: Callable[[str], None] | None = None
+    database: Path,
+    *,
+    wait_s: float,
+    on_wait: Callable[[str], None] | None = None,
+    afterwards: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection inside one transaction, committed at the end and rolled back by any exception.
+
+    What is done *afterwards* stands in a transaction of its own, and where DuckDB cannot do it, it is not done.
 
     Raises: StoreBusy, StoreError as `reading` does; OutputError where the folder or the disk refuses.
     """
@@ -244,6 +252,11 @@ def writing(
                 connection.execute("commit")
             except duckdb.Error as error:
                 raise _write_failure(database, error) from error
+            if afterwards is not None:
+                with contextlib.suppress(duckdb.Error):
+                    connection.execute("begin")
+                    afterwards(connection)
+                    connection.execute("commit")
 
 
 @contextlib.contextmanager

@@ -77,7 +77,12 @@ def forget(
     if (conversation is None) == (contact is None) and (conversation is not None or tenant is None):
         raise UsageError("wanted a conversation, a contact or a tenant to forget")
     forgotten = read_forgotten(store.home)
-    with writing(store.database, wait_s=store.wait_s) as connection:
+
+    def keep(connection: duckdb.DuckDBPyConnection) -> None:
+        keep_answers(connection, store.kept_questions, changed=changed)
+
+    changed = 1
+    with writing(store.database, wait_s=store.wait_s, afterwards=keep) as connection:
         found = _find(connection, conversation, contact, tenant)
         if not found.names:
             raise NoData("no_data: nothing of it is in this lab")
@@ -88,7 +93,7 @@ def forget(
         erased = erase(connection, forgotten)
         remains = _remains(connection, erased)
         let_go(connection)
-        keep_answers(connection, store.kept_questions, changed=max(1, erased.total))
+        changed = max(1, erased.total)
         _compact(connection, store.database)
     return ForgetReport(
         conversations=len(found.conversations),

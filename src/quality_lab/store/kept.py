@@ -1,7 +1,8 @@
 """Answers that a load keeps: the rows of a few heavy questions, computed once for who asks unfiltered.
 
 Each lies in a table named by the digest of its text and its parameters, so that a question that was changed
-never meets the rows of its former self. Whatever changes the lab lets them all go, in the same transaction.
+never meets the rows of its former self. Whatever changes the lab lets them all go, in the same transaction; they
+are kept anew in the next.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ def is_kept(connection: duckdb.DuckDBPyConnection, question: KeptQuestion) -> bo
 def keep_answers(
     connection: duckdb.DuckDBPyConnection, questions: Callable[[], Iterable[KeptQuestion]], *, changed: int
 ) -> None:
-    """Let go what was kept before this many rows changed, and keep *questions* anew where it is worth it."""
+    """Keep the rows of *questions*, which were let go when so many rows *changed*, where it is worth it.
+
+    It is done after whatever changed them is safe: an answer that could not be kept is computed when asked for.
+    """
     if not changed:
         return
-    let_go(connection)
     counted = connection.execute("select (select count(*) from tool_calls) + (select count(*) from feedback)")
     (rows,) = counted.fetchone() or (0,)
     if changed < _SHARE_CHANGED * rows:

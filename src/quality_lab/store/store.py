@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from quality_lab import outcomes
 from quality_lab.errors import InputError, OutputError
 from quality_lab.formats import read_map_file
@@ -18,7 +20,7 @@ from quality_lab.store.asking import Asking
 from quality_lab.store.database import writing
 from quality_lab.store.file_reading import LoadOptions
 from quality_lab.store.forgotten import read_forgotten
-from quality_lab.store.kept import KeptQuestion, keep_answers
+from quality_lab.store.kept import KeptQuestion, keep_answers, let_go
 from quality_lab.store.label_table import label_table, told_of_change
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.loading import Loading, Progress
@@ -131,12 +133,18 @@ class Store(Asking):
         self, records: Sequence[Record], *, origin: str = "records", tenant: str = "default"
     ) -> None:
         """Bring *records* into the cache without a file behind them: for tests and for small teaching examples."""
-        with writing(self.database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
+
+        def keep_them(connection: duckdb.DuckDBPyConnection) -> None:
+            keep_answers(connection, self._kept, changed=len(records))
+
+        with writing(
+            self.database, wait_s=self.wait_s, on_wait=self._on_wait, afterwards=keep_them
+        ) as connection:
             loading = Loading(connection, self.home, self._overrides())
             loading.start()
             loading.take_records(records, origin=origin, tenant=tenant)
             loading.finish(read_forgotten(self.home))
-            keep_answers(connection, self._kept, changed=len(records))
+            let_go(connection)
 
     def rejects(self, path: str | None = None) -> list[RejectRow]:
         """Return the lines in quarantine, by file and line; those of *path* alone where it is given."""
@@ -200,7 +208,12 @@ class Store(Asking):
         started: float,
         progress: Progress | None,
     ) -> LoadReport:
-        with writing(database, wait_s=self.wait_s, on_wait=self._on_wait) as connection:
+        changed = 0
+
+        def keep_them(connection: duckdb.DuckDBPyConnection) -> None:
+            keep_answers(connection, self._kept, changed=changed)
+
+        with writing(database, wait_s=self.wait_s, on_wait=self._on_wait, afterwards=keep_them) as connection:
             before, anew = totals_in(connection), database == self.database and not remembered_in(connection)
             changed_table = told_of_change(connection, self.home)
             loading = Loading(connection, self.home, self._overrides(), progress, label_table(self.home))
@@ -209,7 +222,8 @@ class Store(Asking):
                 loading.take(found, options, keep=keep)
             loading.finish(read_forgotten(self.home))
             changed = sum(one.loaded + one.updated + one.merged for one in loading.reports)
-            keep_answers(connection, self._kept, changed=changed)
+            if changed:
+                let_go(connection)
             after = totals_in(connection)
             remembered = remembered_in(connection)
         notices = [] if changed_table is None else [changed_table]
