@@ -93,7 +93,9 @@ def measured(what: str, lines: Path, home: Path) -> dict[str, float]:
         shutil.rmtree(home, ignore_errors=True)
     home.mkdir(exist_ok=True)
     command = [sys.executable, __file__, "--child", what, "--lines", str(lines), "--home", str(home)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment(lines.parent))
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment(lines.parent)
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 
