@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +134,7 @@ class Store(Asking):
         self, records: Sequence[Record], *, origin: str = "records", tenant: str = "default"
     ) -> None:
         """Bring *records* into the cache without a file behind them: for tests and for small teaching examples."""
-
-        def keep_them(connection: duckdb.DuckDBPyConnection) -> None:
-            keep_answers(connection, self._kept, changed=len(records))
-
+        keep_them = partial(keep_answers, questions=self._kept, changed=len(records))
         with writing(
             self.database, wait_s=self.wait_s, on_wait=self._on_wait, afterwards=keep_them
         ) as connection:
