@@ -134,10 +134,8 @@ class Store(Asking):
         self, records: Sequence[Record], *, origin: str = "records", tenant: str = "default"
     ) -> None:
         """Bring *records* into the cache without a file behind them: for tests and for small teaching examples."""
-        keep_them = partial(keep_answers, questions=self._kept, changed=len(records))
-        with writing(
-            self.database, wait_s=self.wait_s, on_wait=self._on_wait, afterwards=keep_them
-        ) as connection:
+        keep = partial(keep_answers, questions=self._kept, changed=len(records))
+        with writing(self.database, wait_s=self.wait_s, on_wait=self._on_wait, afterwards=keep) as connection:
             loading = Loading(connection, self.home, self._overrides())
             loading.start()
             loading.take_records(records, origin=origin, tenant=tenant)
