@@ -111,18 +111,17 @@ def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str,
 
 
 def _take_sightings(connection: duckdb.DuckDBPyConnection, table: str, key: str, flags: list[str]) -> None:
-    """Note on rows that were here already where else they were seen now, and the least origin."""
-    old, new = (
-        (f"({'not ' + t + '.in_trace, ' if flags else ''}{t}.source_id, {t}.line)") for t in (table, "p")
-    )
-    seen = "".join(f", {flag} = {table}.{flag} or p.{flag}" for flag in flags)
-    more = "".join(f" or (p.{flag} and not {table}.{flag})" for flag in flags)
-    connection.execute(f"""
-        update {table}
-        set source_id = case when {new} < {old} then p.source_id else {table}.source_id end,
-            line = case when {new} < {old} then p.line else {table}.line end{seen}
-        from (select * from plain where copy = 1 and met) p
-        where {table}.{key} = p.{key} and ({new} < {old}{more})""")
+    """Note on rows that were here already where else they were seen now, and the least origin.
+
+    What changes stays in memory, by the column: so each is changed only where it must be.
+    """
+    old, new = (f"({f'not {t}.in_trace, ' * bool(flags)}{t}.source_id, {t}.line)" for t in (table, "p"))
+    changes = {"source_id = p.source_id, line = p.line": f"{new} < {old}"}
+    changes |= {f"{flag} = true": f"p.{flag} and not {table}.{flag}" for flag in flags}
+    for change, where in changes.items():
+        connection.execute(f"""
+            update {table} set {change} from (select * from plain where copy = 1 and met) p
+            where {table}.{key} = p.{key} and {where}""")
 
 
 def _merge_newest(connection: duckdb.DuckDBPyConnection, table: str, key: str) -> None:
