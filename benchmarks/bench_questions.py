@@ -51,7 +51,7 @@ def lab(home: Path) -> dict[str, Callable[[], int]]:
     from quality_lab.lab import open_lab
 
     asked = open_lab(home)
-    return {name: lambda name=name: len(getattr(asked, name)()) for name in QUESTIONS}  # type: ignore[misc]  # a default
+    return {name: lambda name=name: len(getattr(asked, name)()) for name in QUESTIONS}  # type: ignore[misc]  # bound by default
 
 
 def child(side: str, home: Path) -> None:

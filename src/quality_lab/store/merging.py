@@ -31,13 +31,18 @@ TABLES = (
 
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the empty staging tables `staged_<table>`, and `statuses`."""
+    _lay_out_staging(connection)
+    connection.execute("create or replace temp table statuses (unit bigint, weight integer, status varchar)")
+    connection.execute("create or replace temp table bulk_files (source_id integer, first_unit bigint)")
+    connection.execute("create or replace temp table recounted (unit bigint)")
+
+
+def _lay_out_staging(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the staging tables anew: rows that are deleted from one stay in memory as long as it stands."""
     for table in TABLES:
         connection.execute(
             f"create or replace temp table staged_{table} as select *, 0::bigint as unit from {table} limit 0"
         )
-    connection.execute("create or replace temp table statuses (unit bigint, weight integer, status varchar)")
-    connection.execute("create or replace temp table bulk_files (source_id integer, first_unit bigint)")
-    connection.execute("create or replace temp table recounted (unit bigint)")
 
 
 def merge(connection: duckdb.DuckDBPyConnection) -> None:
@@ -54,15 +59,12 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
         if _some(connection, table):
             _merge_newest(connection, table, key)
     _stage_conversations_of_calls(connection)
-    if _some(connection, "conversations"):
-        _merge_conversations(connection)
-    if _some(connection, "messages"):
-        _merge_messages(connection)
-    if _some(connection, "tool_definitions"):
-        _merge_definitions(connection)
+    whole = (("conversations", _merge_conversations), ("messages", _merge_messages))
+    for table, bring in (*whole, ("tool_definitions", _merge_definitions)):
+        if _some(connection, table):
+            bring(connection)
     _retract(connection)
-    for table in TABLES:
-        connection.execute(f"delete from staged_{table}")
+    _lay_out_staging(connection)
 
 
 def _some(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
@@ -145,8 +147,8 @@ def _merge_newest(connection: duckdb.DuckDBPyConnection, table: str, key: str) -
                       line, unit) as place,
                count(*) filter (where unit is null) over (partition by {key}) > 0 as met,
                max(record) filter (where unit is null) over (partition by {key}) as old_record
-        from (select {names}, null::bigint as unit from {table} where {key} in (select {key} from
-        staged_{table})
+        from (select {names}, null::bigint as unit from {table}
+              where {key} in (select {key} from staged_{table})
               union all select {names}, unit from staged_{table})""")
     run("""
         insert into statuses
@@ -162,9 +164,8 @@ def _stage_conversations_of_calls(connection: duckdb.DuckDBPyConnection) -> None
     connection.execute("""
         insert into staged_conversations
         select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model),
-        min(style),
-               min(created_at), max(created_at), null, (min((source_id, line)))[1], (min((source_id,
-               line)))[2], min(unit)
+               min(style), min(created_at), max(created_at), null, (min((source_id, line)))[1],
+               (min((source_id, line)))[2], min(unit)
         from staged_tool_calls
         where not in_case
         group by conversation_uid""")
@@ -193,8 +194,8 @@ def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:
     names = ", ".join(columns_of(connection, "conversations"))
     run("""
         insert into statuses
-        select unit, 2, case when row_number() over (partition by conversation_uid order by source_id, line,
-        unit) = 1
+        select unit, 2, case when row_number() over (partition by conversation_uid
+                                                     order by source_id, line, unit) = 1
                                   and conversation_uid not in (select conversation_uid from conversations)
                              then 'loaded' else 'unchanged' end
         from staged_conversations
@@ -231,25 +232,25 @@ def _merge_messages(connection: duckdb.DuckDBPyConnection) -> None:
                       order by {known} desc, coalesce(length(text), 0) + coalesce(length(content), 0) desc,
                                content_hash desc, source_id, line, unit nulls first) as place,
                row_number() over (
-                      partition by conversation_uid, position, content_hash order by unit nulls first) as
-                      copy,
-               row_number() over (partition by conversation_uid, position order by unit nulls first) as
-               arrival
+                      partition by conversation_uid, position, content_hash
+                      order by unit nulls first) as copy,
+               row_number() over (partition by conversation_uid, position
+                      order by unit nulls first) as arrival
         from (select {names}, unit, md5(concat_ws(chr(31), {
         ", ".join(f"coalesce({n}::varchar, chr(30))" for n in content)
     }))
                      as content_hash
               from (select {names}, null::bigint as unit from messages
-                    where (conversation_uid, position) in (select (conversation_uid, position) from
-                    staged_messages)
+                    where (conversation_uid, position) in (
+                        select (conversation_uid, position) from staged_messages)
                     union all select {names}, unit from staged_messages))""")
     run("""
         insert into statuses
         select unit, 1, case when copy > 1 then 'unchanged' when arrival > 1 then 'merged' else 'loaded' end
         from ranked where unit is not null""")
-    run(
-        "delete from messages where (conversation_uid, position) in (select (conversation_uid, position) from ranked)"
-    )
+    run("""
+        delete from messages where (conversation_uid, position) in (
+            select (conversation_uid, position) from ranked)""")
     run(f"insert into messages select {names} from ranked where place = 1")
 
 
@@ -265,10 +266,10 @@ def _merge_definitions(connection: duckdb.DuckDBPyConnection) -> None:
     run(f"""
         create or replace temp table folded as
         select digest, min(name) as name, min(description) as description, min(parameters) as parameters,
-               min(effect) as effect, min(server) as server, min(first_at) as first_at, max(last_at) as
-               last_at
-        from (select {names} from tool_definitions where digest in (select digest from
-        staged_tool_definitions)
+               min(effect) as effect, min(server) as server, min(first_at) as first_at,
+               max(last_at) as last_at
+        from (select {names} from tool_definitions
+              where digest in (select digest from staged_tool_definitions)
               union all select {names} from staged_tool_definitions)
         group by digest""")
     run("delete from tool_definitions where digest in (select digest from folded)")
