@@ -65,7 +65,7 @@ def test_no_byte_of_it_is_left_below_the_home_and_all_else_is(home: Path, words:
     before = everything(home).count(SECRET.encode())
     kept_before = held(home)
 
-    ran = run("forget", *words, "--home", home, "--json")
+    ran = run("forget", *words, "--yes", "--home", home, "--json")
 
     assert before > 0
     assert ran.code == 0, ran.err
@@ -80,7 +80,7 @@ def test_no_byte_of_it_is_left_below_the_home_and_all_else_is(home: Path, words:
 
 
 def test_it_says_what_went_and_which_files_still_hold_it(home: Path, tmp_path: Path) -> None:
-    ran = run("forget", "--contact", "650", "--home", home, "--json")
+    ran = run("forget", "--contact", "650", "--yes", "--home", home, "--json")
 
     document = ran.document
     assert document["conversations"] == 1
@@ -94,7 +94,7 @@ def test_it_says_what_went_and_which_files_still_hold_it(home: Path, tmp_path: P
 
 
 def test_a_person_reads_it_in_words(home: Path) -> None:
-    out = run("forget", "--conversation", "977", "--home", home).out
+    out = run("forget", "--conversation", "977", "--yes", "--home", home).out
 
     assert "Forgotten: 1 conversations." in out
     assert "Out of the journal: 2 lines." in out
@@ -103,7 +103,7 @@ def test_a_person_reads_it_in_words(home: Path) -> None:
 
 @pytest.mark.parametrize("again", ["load", "rebuild", "a later export"])
 def test_it_does_not_come_back_and_its_lines_are_counted(home: Path, tmp_path: Path, again: str) -> None:
-    run("forget", "--contact", "650", "--home", home)
+    run("forget", "--contact", "650", "--yes", "--home", home)
     more = write(tmp_path / "later.jsonl", about(20, mine=True, contactId=None), about(21, mine=False))
     if again == "rebuild":
         (home / "data" / "quality.duckdb").unlink()
@@ -128,7 +128,7 @@ def test_it_does_not_come_back_and_its_lines_are_counted(home: Path, tmp_path: P
 
 
 def test_the_list_of_what_was_forgotten_names_nobody(home: Path) -> None:
-    run("forget", "--contact", "650", "--home", home)
+    run("forget", "--contact", "650", "--yes", "--home", home)
 
     content = json.loads((home / "data" / "forgotten.json").read_text())
     assert set(content) == {"salt", "forgotten"}
@@ -143,7 +143,7 @@ def test_a_whole_tenant_goes_and_another_stays(tmp_path: Path) -> None:
     run("load", north, "--tenant", "north", "--home", home)
     run("load", south, "--tenant", "south", "--home", home)
 
-    ran = run("forget", "--tenant", "north", "--home", home, "--json")
+    ran = run("forget", "--tenant", "north", "--yes", "--home", home, "--json")
 
     assert ran.code == 0, ran.err
     assert everything(home).count(SECRET.encode()) == 0
@@ -157,13 +157,13 @@ def test_of_one_tenant_alone(tmp_path: Path) -> None:
     run("load", file, "--tenant", "north", "--home", home)
     run("load", file, "--tenant", "south", "--home", home)
 
-    run("forget", "--conversation", "977", "--tenant", "north", "--home", home)
+    run("forget", "--conversation", "977", "--tenant", "north", "--yes", "--home", home)
 
     assert [row.tenant for row in open_lab(home).calls()] == ["south"]
 
 
 def test_what_is_not_here_is_1_and_nothing_is_remembered(home: Path) -> None:
-    ran = run("forget", "--contact", "nobody", "--home", home)
+    ran = run("forget", "--contact", "nobody", "--yes", "--home", home)
 
     assert ran.code == 1
     assert "no_data" in ran.err
@@ -172,11 +172,11 @@ def test_what_is_not_here_is_1_and_nothing_is_remembered(home: Path) -> None:
         open_lab(home).forget(conversation="nothing")
     with pytest.raises(UsageError):
         open_lab(home).forget(conversation="977", contact="650")
-    assert run("forget", "--home", home).code == 2
+    assert run("forget", "--yes", "--home", home).code == 2
 
 
 def test_a_spoilt_list_of_what_was_forgotten_stops_a_load_rather_than_bring_it_back(home: Path) -> None:
-    run("forget", "--contact", "650", "--home", home)
+    run("forget", "--contact", "650", "--yes", "--home", home)
     (home / "data" / "forgotten.json").write_text("{")
 
     ran = run("load", "--rebuild", "--home", home)
@@ -195,6 +195,15 @@ def test_on_a_terminal_it_asks_first(home: Path, monkeypatch: pytest.MonkeyPatch
     assert held(home)["tool_calls"] == 3
 
 
+def test_where_there_is_no_terminal_to_ask_on_it_wants_yes_and_forgets_nothing(home: Path) -> None:
+    ran = run("forget", "--contact", "650", "--home", home)
+
+    assert ran.code == 2
+    assert "--yes" in ran.err
+    assert held(home)["tool_calls"] == 3
+    assert not (home / "data" / "forgotten.json").exists()
+
+
 @pytest.mark.parametrize("name", ["chat 5, of Ana", 'Ana "the boss" {1}', "анна\\5", "12"])
 def test_broken_lines_go_too_whatever_the_conversation_is_called(tmp_path: Path, name: str) -> None:
     lines = [
@@ -211,3 +220,68 @@ def test_broken_lines_go_too_whatever_the_conversation_is_called(tmp_path: Path,
 
     assert (loaded.loaded, loaded.rejected) == (1, 2)
     assert [(row.line, OTHER in row.text) for row in lab.rejects()] == [(3, True)]
+
+
+MINE, SHORT = "sess-90211-q", "12"
+
+
+def broken(tmp_path: Path, *texts: str, forget: dict[str, str]) -> list[int]:
+    """Return the numbers of the broken lines *texts* that are left in quarantine after *forget*."""
+    path = tmp_path / "chats.jsonl"
+    named = next(iter(forget.values()))
+    good = {"conversation_id": named, "messages": [{"role": "user", "content": "hello"}]}
+    path.write_text("".join(text + "\n" for text in (json.dumps(good), *texts)))
+    lab = open_lab(tmp_path / "home")
+    loaded = lab.load(path).files[0]
+    assert (loaded.loaded, loaded.rejected) == (1, len(texts))
+    lab.forget(**forget)
+    return [row.line - 1 for row in lab.rejects()]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["session_id", "sessionId", "conversation_id", "trace_id", "traceID", "thread_id", "chat_id", "dialog"],
+)
+def test_a_broken_line_goes_under_every_name_that_a_format_gives_a_conversation(
+    tmp_path: Path, name: str
+) -> None:
+    left = broken(
+        tmp_path,
+        f'{{"{name}": {SHORT}, "messages": "cut',
+        f'{{"{name}": "{SHORT}", "messages": "cut',
+        f'{{"{name}": {SHORT}3, "messages": "cut',
+        f'{{"amount": {SHORT}, "messages": "cut',
+        forget={"conversation": SHORT},
+    )
+
+    assert left == [3, 4]  # 123 is another conversation, and 12 an amount
+
+
+def test_a_broken_line_goes_where_a_telling_id_stands_in_it_as_any_value(tmp_path: Path) -> None:
+    left = broken(
+        tmp_path,
+        f'{{"key": "gen_ai.conversation.id", "value": {{"stringValue": "{MINE}"}}, oops',
+        f'{{"body": "{{\\"session\\": \\"{MINE}\\"}}", oops',
+        f"{MINE},pay,2026-05-01",
+        f'{{"note": "{MINE}x", oops',
+        '{"note": "of somebody else", oops',
+        forget={"conversation": MINE},
+    )
+
+    assert left == [4, 5]
+
+
+def test_a_broken_line_goes_where_the_number_of_a_contact_stands_in_it(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "traces.jsonl",
+        about(1, mine=True, contactId=650771),
+        '{"id": 2, "who": 650771, oops',
+        '{"id": 3, "who": 6507710, oops',
+        '{"id": 4, "user_id": "650771", oops',
+    )
+    lab = open_lab(tmp_path / "home")
+    lab.load(path)
+
+    lab.forget(contact="650771")
+
+    assert [row.line for row in lab.rejects()] == [3]

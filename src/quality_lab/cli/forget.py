@@ -16,8 +16,8 @@ from quality_lab.lab import Lab
 @click.command(
     epilog=example(
         "quality-lab forget --contact 650",
-        "quality-lab forget --conversation 977 --tenant north --yes",
-        "quality-lab forget --tenant north",
+        "quality-lab forget --conversation 977 --tenant north",
+        "quality-lab forget --tenant north --yes",
     )
 )
 @click.option("--conversation", metavar="ID", help="Forget this conversation.")
@@ -25,7 +25,7 @@ from quality_lab.lab import Lab
 @click.option(
     "--tenant", metavar="NAME", help="Forget this tenant; beside another option: of this tenant alone."
 )
-@click.option("--yes", is_flag=True, help="Do not ask on a terminal.")
+@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
 @with_json
 @with_lab
 def forget(
@@ -36,7 +36,9 @@ def forget(
     Later loads and rebuilds leave it out too and count its lines as forgotten; data/forgotten.json remembers
     what by digests alone. The files that were loaded are never changed.
     """
-    if not yes and sys.stdin.isatty():
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("this cannot be undone, and there is no terminal to ask on; give --yes")
         click.confirm("This cannot be undone. Forget it?", abort=True, err=True)
     done = lab.forget(conversation=conversation, contact=contact, tenant=tenant)
     for notice in done.notices:

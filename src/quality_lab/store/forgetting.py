@@ -87,13 +87,12 @@ def _find(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> None:
         select uid from versions
         where kind = 'tool_calls'
           and (content ->> 'conversation_uid')::uuid in (select conversation_uid from gone_conversations)""")
-    for table, column in (("regression_cases", "record"), ("proposals", "record"), ("rejects", "text")):
-        _find_in_records(connection, known, table, column)
+    for table in ("regression_cases", "proposals"):
+        _find_in_records(connection, known, table)
+    _find_broken_lines(connection, known)
 
 
-def _find_in_records(
-    connection: duckdb.DuckDBPyConnection, known: Mapping[str, object], table: str, column: str
-) -> None:
+def _find_in_records(connection: duckdb.DuckDBPyConnection, known: Mapping[str, object], table: str) -> None:
     """Lay origin and line of the records that name a forgotten conversation or contact into `gone_in_<table>`."""
     conversation = _DIGEST.format(kind="conversation", tenant="tenant", value="name")
     contact = _DIGEST.format(kind="contact", tenant="tenant", value="name")
@@ -102,11 +101,11 @@ def _find_in_records(
         create or replace temp table gone_in_{table} as
         with named as (
             select t.source_id, t.line, s.tenant,
-                   unnest(regexp_extract_all(t.{column}, $conversation_name, 1)) as name, true as is_conversation
+                   unnest(regexp_extract_all(t.record, $conversation_name, 1)) as name, true as is_conversation
             from {table} t join sources s using (source_id)
             union all
             select t.source_id, t.line, s.tenant,
-                   unnest(regexp_extract_all(t.{column}, $contact_name, 1)), false
+                   unnest(regexp_extract_all(t.record, $contact_name, 1)), false
             from {table} t join sources s using (source_id)
         ), plain as (
             select source_id, line, tenant, is_conversation,
@@ -123,6 +122,63 @@ def _find_in_records(
             **known,
             "conversation_name": _NAMED.format("conversation"),
             "contact_name": _NAMED.format("contact"),
+        },
+    )
+
+
+# In a broken line the names of every format that is read are looked for, and those of maps that people write.
+_CONVERSATION = "conversation|session|thread|trace|chat|dialog|sample|task"
+_CONTACT = "contact|customer|client|user|person|patient|lead"
+_NAMED_IN_BROKEN = r'"[^"\\]*(?i:{0})[^"\\]*"\s*:\s*("(?:[^"\\]|\\.)*"|[^",}}\s]+)'
+_ANY_STRING = r'"(?:[^"\\]|\\.)*"'
+_ANY_WORD = r"[^\s\",:;(){}\[\]\\]+"  # a number; an id in a row of CSV, or where the quotes are broken
+_TELLING = 5  # characters; a shorter id (12, main) is a value like any other, and needs its name beside it
+
+
+def _find_broken_lines(connection: duckdb.DuckDBPyConnection, known: Mapping[str, object]) -> None:
+    """Lay origin and line of the lines in quarantine that speak of what is forgotten into `gone_in_rejects`.
+
+    A line speaks of it where the id is the value of a name like session_id, or where an id of five characters
+    or more stands anywhere as a string, a number or a word.
+    """
+    named = _DIGEST.format(kind="conversation", tenant="tenant", value="name")
+    contact = _DIGEST.format(kind="contact", tenant="tenant", value="name")
+    connection.execute(
+        f"""
+        create or replace temp table gone_in_rejects as
+        with held as (
+            select r.source_id, r.line, s.tenant, r.text from rejects r join sources s using (source_id)
+        ), met as (
+            select source_id, line, tenant, true as named,
+                   unnest(regexp_extract_all(text, $conversation_name, 1)
+                          || regexp_extract_all(text, $contact_name, 1)) as name
+            from held
+            union all
+            select source_id, line, tenant, false,
+                   unnest(regexp_extract_all(text, $any_string) || regexp_extract_all(text, $any_word))
+            from held
+        ), plain as (
+            select source_id, line, tenant, named,
+                   coalesce(try_cast(name as json) ->> '$', trim(name, '"')) as name
+            from met
+        ), spoken as (
+            select tenant, name from (
+                select distinct tenant, name from plain where named or length(name) >= $telling
+            )
+            where array_contains($digests, {named}) or array_contains($digests, {contact})
+        )
+        select distinct source_id, line
+        from plain join spoken using (tenant, name)
+        where named or length(name) >= $telling
+        union
+        select source_id, line from held where tenant in (select tenant from gone_tenants)""",
+        {
+            **known,
+            "conversation_name": _NAMED_IN_BROKEN.format(_CONVERSATION),
+            "contact_name": _NAMED_IN_BROKEN.format(_CONTACT),
+            "any_string": _ANY_STRING,
+            "any_word": _ANY_WORD,
+            "telling": _TELLING,
         },
     )
 
