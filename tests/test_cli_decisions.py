@@ -141,7 +141,7 @@ def test_a_proposal_is_shown_with_its_reasons_and_an_unknown_one_is_not(home: Pa
 
     assert shown.code == 0
     assert all(words in shown.out for words in ("accepted", "To do:", "tomas"))
-    assert run("--home", home, "proposals", "show", "nothing").code == 1
+    assert run("--home", home, "proposals", "show", "nothing").code == 2
 
 
 def test_a_proposal_that_upstream_tracks_is_decided_by_its_id(tmp_path: Path, repository: Path) -> None:

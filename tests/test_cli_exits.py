@@ -46,6 +46,7 @@ def verb_that(monkeypatch):
         (errors.QualityLabError, 1),
         (errors.NoData, 1),
         (errors.UsageError, 2),
+        (errors.UnknownName, 2),
         (errors.InputError, 3),
         (errors.StoreBusy, 3),
         (errors.OutputError, 3),

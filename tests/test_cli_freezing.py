@@ -248,7 +248,7 @@ def test_an_archived_case_gates_no_more_until_it_is_restored(home: Path) -> None
 
     assert run("--home", home, "cases", "restore", f"REG-{case_id}").code == 0
     assert [row["id"] for row in run("--home", home, "cases", "--json").document] == [case_id]
-    assert run("--home", home, "cases", "restore", "999").code == 1
+    assert run("--home", home, "cases", "restore", "999").code == 2
 
 
 def test_an_exported_case_is_fine_here_and_in_the_upstream_runner(home: Path, tmp_path: Path) -> None:
@@ -306,5 +306,5 @@ def test_an_example_of_a_computed_proposal_freezes_its_call(demo: Path) -> None:
     assert made["record"]["provenance"]["call_uid"] == one["examples"][0]["call_uid"]
     assert made["record"]["input"]["messages"][-1]["role"] == "user"
     assert (made["record"]["proposalId"], made["proof"]) == (None, "red")
-    assert run("--home", demo, "cases", "from-proposal", one["id"], "--example", "9").code == 1
-    assert run("--home", demo, "cases", "from-proposal", "nothing").code == 1
+    assert run("--home", demo, "cases", "from-proposal", one["id"], "--example", "9").code == 2
+    assert run("--home", demo, "cases", "from-proposal", "nothing").code == 2

@@ -105,7 +105,7 @@ def test_a_label_that_cannot_be_is_refused_and_nothing_is_written(home, argument
 def test_a_call_that_nobody_knows_is_refused(home: Path) -> None:
     ended = run("--home", home, "label", "ffff", "other")
 
-    assert ended.code == 1
+    assert ended.code == 2
     assert "wanted the uid of a call" in ended.err
 
 

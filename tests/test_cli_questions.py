@@ -173,15 +173,17 @@ def test_a_database_that_is_none_is_3_and_says_how_to_mend_it(tmp_path):
     assert "quality-lab load --rebuild" in ran.err
 
 
-def test_a_conversation_is_told_in_order_and_an_unknown_one_is_no_data(home):
+def test_a_conversation_is_told_in_order_and_an_unknown_one_is_wrong_usage(home):
     told = run("conversation", "compute_exchange_quote-1", "--home", home)
     rows = run("conversation", "compute_exchange_quote-1", "--home", home, "--json").document
     unknown = run("conversation", "nobody", "--home", home, "--json")
 
     assert told.out.splitlines()[1].startswith("  calls compute_exchange_quote: ok")
     assert [row["kind"] for row in rows] == ["call", "label"]
-    assert (unknown.code, unknown.document) == (1, [])
+    assert (unknown.code, unknown.out) == (2, "")
     assert "nothing is known of a conversation nobody" in unknown.err
+    allowed = run("conversation", "nobody", "--home", home, "--json", "--allow-empty")
+    assert (allowed.code, allowed.document) == (0, [])
 
 
 def test_the_summary_holds_totals_and_the_first_rows_of_each_question(home):

@@ -149,7 +149,7 @@ def test_a_conversation_tells_each_result_once(lab):
 
 
 def test_a_call_that_is_not_here_is_no_data(lab):
-    with pytest.raises(ql.NoData, match="came 'nothing'"):
+    with pytest.raises(ql.UsageError, match="came 'nothing'"):
         lab.call("nothing")
 
 

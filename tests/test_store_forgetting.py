@@ -11,7 +11,7 @@ import pytest
 from command_line import run
 from test_store_loading import feedback, trace, write
 
-from quality_lab.errors import NoData, UsageError
+from quality_lab.errors import UnknownName, UsageError
 from quality_lab.journal import Journal
 from quality_lab.lab import open_lab
 
@@ -162,13 +162,13 @@ def test_of_one_tenant_alone(tmp_path: Path) -> None:
     assert [row.tenant for row in open_lab(home).calls()] == ["south"]
 
 
-def test_what_is_not_here_is_1_and_nothing_is_remembered(home: Path) -> None:
+def test_what_is_not_here_is_wrong_usage_and_nothing_is_remembered(home: Path) -> None:
     ran = run("forget", "--contact", "nobody", "--yes", "--home", home)
 
-    assert ran.code == 1
-    assert "no_data" in ran.err
+    assert ran.code == 2
+    assert "nothing of it is in this lab" in ran.err
     assert not (home / "data" / "forgotten.json").exists()
-    with pytest.raises(NoData):
+    with pytest.raises(UnknownName):
         open_lab(home).forget(conversation="nothing")
     with pytest.raises(UsageError):
         open_lab(home).forget(conversation="977", contact="650")

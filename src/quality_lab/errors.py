@@ -4,6 +4,7 @@
     ├── NotFine                1   the thing that was checked is not fine
     │   └── NoData             1   a question or a report over an empty window
     ├── UsageError             2   asked in a way that cannot be answered
+    │   └── UnknownName        2   a call, case, proposal … was named that is not here
     ├── InputError             3   input that cannot be used at all
     │   ├── UnrecognisedFormat 3   no format knows the file
     │   ├── StoreError         3   the database cannot be opened or is out of date
@@ -36,6 +37,10 @@ class UsageError(QualityLabError):
     """Asked in a way that cannot be answered: an unknown figure, a bad date, a parameter nobody declared."""
 
     exit_code = 2
+
+
+class UnknownName(UsageError):
+    """A call, a case, a proposal, a conversation was named that this lab does not have."""
 
 
 class InputError(QualityLabError):

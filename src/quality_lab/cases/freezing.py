@@ -12,7 +12,7 @@ from quality_lab.cases.from_proposal import behavior_by_label
 from quality_lab.cases.made_calls import arguments_of, recorded_call, upstream_context, whole
 from quality_lab.cases.volatile import Path, loosened, volatile_paths
 from quality_lab.drafts import as_rule, draft_rules
-from quality_lab.errors import NoData, UsageError
+from quality_lab.errors import UnknownName, UsageError
 from quality_lab.labels import ACTIONABLE, FIVE, PROPOSAL_KIND, fold_label, judgement
 from quality_lab.metrics.argument_samples import ArgumentSample, argument_samples
 from quality_lab.metrics.asking import Asks, together
@@ -89,13 +89,13 @@ class _Word:
 def gather(store: Asks, call_uid: str, *, also_called: str | None = None) -> Material:
     """Return what the lab knows of the call with this whole uid; *also_called* names the tool wanted instead.
 
-    Raises: NoData where there is no such call.
+    Raises: UnknownName where there is no such call.
     """
     with together(store):
         calls = conversation_calls(store, call_uid)
         mine = [call for call in calls if call.call_uid == call_uid]
         if not mine:
-            raise NoData(f"wanted a call of this lab, came {call_uid}")
+            raise UnknownName(f"wanted a call of this lab, came {call_uid}")
         feedback = call_feedback(store, call_uid)
         tools = {mine[0].tool_name, also_called, *(row.expected_tool for row in feedback)} - {None}
         return Material(

@@ -6,6 +6,7 @@ import click
 
 from quality_lab.cli.options import example, with_lab
 from quality_lab.cli.output import Output, with_output
+from quality_lab.errors import UnknownName
 from quality_lab.lab import Lab
 
 
@@ -17,9 +18,9 @@ from quality_lab.lab import Lab
 def conversation(lab: Lab, conversation_id: str, tenant: str | None, output: Output) -> None:
     """Tell one conversation: its messages, calls and labels in order."""
     told = lab.conversation(conversation_id, tenant=tenant)
-    empty = None if told.steps else f"nothing is known of a conversation {conversation_id}; {lab.where()}"
+    if not told.steps and not output.allow_empty:
+        raise UnknownName(f"nothing is known of a conversation {conversation_id}; {lab.where()}")
     if output.as_table:
         print(repr(told))
-        output.judge(empty)
     else:
-        output.show(told.answer, empty=empty)
+        output.show(told.answer)

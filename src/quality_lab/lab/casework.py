@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import Answer
-from quality_lab.errors import InputError, NoData, UsageError
+from quality_lab.errors import InputError, UnknownName, UsageError
 from quality_lab.lab.case_rows import (
     Action,
     CaseEvent,
@@ -70,7 +70,7 @@ class Casework(Freezing):
         >>> lab.case(lab.cases()[0].id)["recordType"]
         'tool_call_regression_case'
 
-        Raises: NoData where there is no such case.
+        Raises: UnknownName where there is no such case.
         """
         from quality_lab.json_text import parse
         from quality_lab.metrics.regression_cases import regression_cases
@@ -78,7 +78,7 @@ class Casework(Freezing):
         key = str(case_id).removeprefix("REG-")
         stored = regression_cases(self.store, keys=(key,)) if self.store.exists() else []
         if not stored:
-            raise NoData(f"wanted a case of this lab, came {case_id}; `cases` lists them")
+            raise UnknownName(f"wanted a case of this lab, came {case_id}; `cases` lists them")
         record: dict[str, Any] = parse(stored[0].record)
         return record
 
@@ -94,7 +94,7 @@ class Casework(Freezing):
 
         Id and time of making stay. The proof is found anew.
 
-        Raises: NoData for an unknown case, InputError where upstream would refuse the record, OutputError.
+        Raises: UnknownName for an unknown case, InputError where upstream would refuse the record, OutputError.
         """
         before = self.case(case_id)
         if record.get("id", before["id"]) != before["id"]:
@@ -105,21 +105,21 @@ class Casework(Freezing):
     def archive_case(self, case_id: int | str, *, reviewer: str | None = None) -> Frozen:
         """Return the case, archived: it is kept, and gates no more.
 
-        Raises: NoData for an unknown case, UsageError where it is archived already, OutputError.
+        Raises: UnknownName for an unknown case, UsageError where it is archived already, OutputError.
         """
         return self._move("archive", case_id, "archived", reviewer)
 
     def restore_case(self, case_id: int | str, *, reviewer: str | None = None) -> Frozen:
         """Return the case, active again.
 
-        Raises: NoData for an unknown case, UsageError where it is active, OutputError.
+        Raises: UnknownName for an unknown case, UsageError where it is active, OutputError.
         """
         return self._move("restore", case_id, "active", reviewer)
 
     def case_history(self, case_id: int | str) -> Answer[CaseEvent]:
         """Return what the journal says of a case, oldest first; nothing where it only came in an export.
 
-        Raises: NoData where neither the lab nor the journal knows the case.
+        Raises: UnknownName where neither the lab nor the journal knows the case.
         """
         key = str(case_id).removeprefix("REG-")
         gone = self.journal.retracted()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from quality_lab.answers import Answer
-from quality_lab.errors import NoData, UsageError
+from quality_lab.errors import UnknownName, UsageError
 from quality_lab.lab.reviewing import Reviewing, Said, reviewer_name
 from quality_lab.records import DecisionAction
 
@@ -32,7 +32,7 @@ class Deciding(Reviewing):
         >>> lab.proposal("12")[0].fingerprint
         'schema_fix:rag_reply:compute_exchange_quote:bad_args'
 
-        Raises: NoData where there is none.
+        Raises: UnknownName where there is none.
         """
         from quality_lab.proposals import Proposal, proposals
 
@@ -40,13 +40,13 @@ class Deciding(Reviewing):
         names = {proposal_id, self._fingerprint_of_tracked(proposal_id)}
         named = [one for one in found if one.id in names or one.fingerprint in names]
         if not named:
-            raise NoData(f"wanted the id of a proposal, came {proposal_id!r}; `proposals` lists them")
+            raise UnknownName(f"wanted the id of a proposal, came {proposal_id!r}; `proposals` lists them")
         return Answer(named[:1], Proposal, title=named[0].title)
 
     def decisions(self, proposal_id: str) -> Answer[DecisionLine]:
         """Return what was decided about a proposal, the earliest first; what was taken back is left out.
 
-        Raises: NoData where there is no such proposal.
+        Raises: UnknownName where there is no such proposal.
         """
         from quality_lab.proposals import DecisionLine
 
@@ -81,7 +81,7 @@ class Deciding(Reviewing):
         'accepted'
         >>> _ = lab.undo(said.line["id"], reviewer="dana@example.com")
 
-        Raises: NoData where there is no such proposal, UsageError for a decision that cannot be, OutputError.
+        Raises: UnknownName where there is no such proposal, UsageError for a decision that cannot be, OutputError.
         """
         if action not in ACTIONS:
             raise UsageError(f"wanted one of {', '.join(ACTIONS)}; came {action!r}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from quality_lab.errors import InputError, NoData, UsageError
+from quality_lab.errors import InputError, UnknownName, UsageError
 from quality_lab.lab.case_rows import Action, Frozen, checked
 from quality_lab.lab.deciding import Deciding
 from quality_lab.lab.reviewing import expected_object, reviewer_name
@@ -41,7 +41,7 @@ class Freezing(Deciding):
         ('red', True)
         >>> _ = lab.undo(case.line["id"], reviewer="dana@example.com")
 
-        Raises: NoData for an unknown call, UsageError where it has no label to draft from or the case is here
+        Raises: UnknownName for an unknown call, UsageError where it has no label to draft from or the case is here
         already (*again* freezes it all the same), OutputError.
         """
         from quality_lab.cases.freezing import Asked, freeze_case, gather
@@ -49,7 +49,7 @@ class Freezing(Deciding):
 
         place = call_place(self.store, call_uid) if self.store.exists() else None
         if place is None:
-            raise NoData(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
+            raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
         asked = Asked(
             label=label,
             expected_tool=expected_tool,
@@ -83,7 +83,7 @@ class Freezing(Deciding):
         'red'
         >>> _ = lab.undo(case.line["id"], reviewer="dana@example.com")
 
-        Raises: NoData for an unknown proposal or example, UsageError as `freeze`, OutputError.
+        Raises: UnknownName for an unknown proposal or example, UsageError as `freeze`, OutputError.
         """
         from quality_lab.lab.proposal_cases import record_of_example
 

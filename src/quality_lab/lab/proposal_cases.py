@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from quality_lab.errors import NoData
+from quality_lab.errors import UnknownName
 
 if TYPE_CHECKING:
     from quality_lab.store import Store
@@ -50,7 +50,7 @@ def record_of_example(
 ) -> ExampleRecord:
     """Return the record that an *example* of the proposal *wanted* (its id, or its fingerprint) makes.
 
-    Raises: NoData for an unknown proposal or example, CaseRefused where upstream would refuse, UsageError.
+    Raises: UnknownName for an unknown proposal or example, CaseRefused where upstream would refuse, UsageError.
     """
     tracked = tracked_proposal(store, wanted)
     if tracked is not None:
@@ -61,10 +61,12 @@ def record_of_example(
     found = proposals(store, top=None) if store.exists() else []
     named = [one for one in found if wanted in (one.id, one.fingerprint)]
     if not named:
-        raise NoData(f"wanted the id of a proposal, came {wanted!r}; `proposals` lists them")
+        raise UnknownName(f"wanted the id of a proposal, came {wanted!r}; `proposals` lists them")
     one = named[0]
     if not 0 <= example < len(one.examples):
-        raise NoData(f"proposal {one.id} has {len(one.examples)} examples, counted from 0; came {example}")
+        raise UnknownName(
+            f"proposal {one.id} has {len(one.examples)} examples, counted from 0; came {example}"
+        )
     material = gather(store, one.examples[example].call_uid)
     record = freeze_case(material, Asked(label=one.label, expect=expect), by=by, now=now)
     told = {"id": None, "fingerprint": one.fingerprint, "title": one.title, "summary": one.summary}
@@ -90,7 +92,7 @@ def _of_tracked(
     dashed = f"{call_uid[:8]}-{call_uid[8:12]}-{call_uid[12:16]}-{call_uid[16:20]}-{call_uid[20:]}"
     try:
         frozen = freeze_case(gather(store, dashed), Asked(label=record["label"]), by=by, now=now)
-    except NoData:
+    except UnknownName:
         rules = draft_rules(record["label"], record["toolName"], args=record["input"]["args"])
         record["expected"] |= rules
     else:

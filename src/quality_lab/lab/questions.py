@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from quality_lab.answers import Answer, CallView, ConversationView
-from quality_lab.errors import NoData
+from quality_lab.errors import UnknownName
 from quality_lab.lab.filter_words import FilterWords, filters_of
 from quality_lab.store import Store
 
@@ -88,7 +88,7 @@ class Questions:
 
         The beginning of the uid is enough where no other begins so.
 
-        Raises: NoData where the lab has no such call, UsageError where several begin so.
+        Raises: UnknownName where the lab has no such call, UsageError where several begin so.
         """
         from quality_lab.lab.views import call_view
         from quality_lab.metrics.call_place import call_place
@@ -96,7 +96,7 @@ class Questions:
 
         place = call_place(self.store, call_uid)
         if place is None:
-            raise NoData(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
+            raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
         return call_view(conversation(self.store, place.conversation_uid), place.call_uid)
 
     def conversation(self, conversation_id: str, *, tenant: str | None = None) -> ConversationView:

@@ -75,7 +75,7 @@ class Reviewing:
         >>> len(lab.calls(tool="offer_booking_link", label="good_reply"))
         0
 
-        Raises: UsageError for a label that is none of the five or arguments that are no JSON object, NoData
+        Raises: UsageError for a label that is none of the five or arguments that are no JSON object, UnknownName
         for an unknown call, OutputError where the journal cannot be written.
         """
         return self._say_of_call(
@@ -131,7 +131,7 @@ class Reviewing:
         )
 
     def _whole_uid(self, call_uid: str) -> str:
-        from quality_lab.errors import NoData
+        from quality_lab.errors import UnknownName
         from quality_lab.metrics.call_place import call_place
 
         place = call_place(self.store, call_uid)
@@ -140,7 +140,7 @@ class Reviewing:
         bare = call_uid.replace("-", "").lower()
         if len(bare) == 32 and set(bare) <= set("0123456789abcdef"):
             return bare
-        raise NoData(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
+        raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
 
     def _bring_in(self, line: dict[str, Any]) -> Said:
         try:

@@ -30,7 +30,7 @@ class Upkeep:
         Traceback (most recent call last):
         quality_lab.errors.UsageError: wanted a conversation, a contact or a tenant to forget
 
-        Raises: UsageError, NoData where nothing of it is here, StoreBusy, StoreError, OutputError.
+        Raises: UsageError, UnknownName where nothing of it is here, StoreBusy, StoreError, OutputError.
         """
         from quality_lab.store.forgetting_names import forget
 

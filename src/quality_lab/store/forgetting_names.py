@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from quality_lab.errors import NoData, UsageError
+from quality_lab.errors import UnknownName, UsageError
 from quality_lab.journal import Journal
 from quality_lab.store.database import utf8_path, writing
 from quality_lab.store.forgetting import Erased, erase
@@ -72,7 +72,7 @@ def forget(
     *tenant* beside one of the others narrows it. Later loads, and rebuilds, leave the same content out and
     count its lines as `forgotten`.
 
-    Raises: UsageError, NoData where nothing of it is here, StoreBusy, StoreError, OutputError.
+    Raises: UsageError, UnknownName where nothing of it is here, StoreBusy, StoreError, OutputError.
     """
     if (conversation is None) == (contact is None) and (conversation is not None or tenant is None):
         raise UsageError("wanted a conversation, a contact or a tenant to forget")
@@ -85,7 +85,7 @@ def forget(
     with writing(store.database, wait_s=store.wait_s, afterwards=keep) as connection:
         found = _find(connection, conversation, contact, tenant)
         if not found.names:
-            raise NoData("no_data: nothing of it is in this lab")
+            raise UnknownName("nothing of it is in this lab")
         # Said first: whatever happens from here on, the next load takes out what is left.
         forgotten = forgotten.with_names(found.names)
         write_forgotten(forgotten, store.home)
