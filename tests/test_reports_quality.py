@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from lab_builder import MONDAY, LabBuilder
 
-from quality_lab.intervals import Rate
+from quality_lab.intervals import Rate, difference
 from quality_lab.metrics.filters import Filters
 from quality_lab.reports.quality import quality_page
 from quality_lab.reports.quality.head import age_words
-from quality_lab.reports.window import difference, report_window
+from quality_lab.reports.window import report_window
 from quality_lab.store import Store
 
 FAILED = {"is_error": True, "error_origin": "flag"}

@@ -76,6 +76,20 @@ def wilson(k: float, n: float) -> tuple[float, float]:
     return low, high
 
 
+def difference(now: Rate | None, before: Rate | None) -> tuple[float, float, float] | None:
+    """Return how much higher a rate is than before, with Newcombe's 95 % interval; None if one is unknown.
+
+    The interval is put together from the bounds of the two rates, so it knows of conversations what they
+    know.
+    """
+    if now is None or before is None:
+        return None
+    middle = now.value - before.value
+    low = middle - ((now.value - now.low) ** 2 + (before.high - before.value) ** 2) ** 0.5
+    high = middle + ((now.high - now.value) ** 2 + (before.value - before.low) ** 2) ** 0.5
+    return middle, low, high
+
+
 def design_effect(sums: Sums) -> float:
     """Return how many times more a rate over these calls scatters than over independent calls; at least 1."""
     c, n, y = sums.conversations, sums.n, sums.y

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from quality_lab.cli.notices import say
 from quality_lab.cli.options import example, with_filters, with_json, with_lab
 from quality_lab.cli.output import Output, print_exact_json, print_json, width, with_output
+from quality_lab.errors import NoData, NotFine
 from quality_lab.lab import Lab
 from quality_lab.lab.deciding import ACTIONS, KINDS
+
+if TYPE_CHECKING:
+    from quality_lab.answers import Answer
+    from quality_lab.proposals import Effect
 
 
 @click.group(
@@ -62,15 +67,17 @@ def proposals(
 @with_json
 @with_lab
 def show(lab: Lab, as_json: bool, proposal_id: str) -> None:
-    """Show one proposal with its reasons, what to do, and what was decided about it.
+    """Show one proposal with its reasons, what to do, what was decided about it, and what became of that.
 
     ID is its own, its fingerprint, or the one under which upstream tracks it.
     """
     from quality_lab.answers import visible
 
     found, decided = lab.proposal(proposal_id), lab.decisions(proposal_id)
+    measured = _measured(lab, proposal_id)
     if as_json:
-        print_json({**found.records()[0], "decisions": decided.records()})
+        effect_of_it = measured.records()[0] if measured else None
+        print_json({**found.records()[0], "decisions": decided.records(), "effect": effect_of_it})
         return
     one = found[0]
     recurred = ", recurred" if one.recurred else ""
@@ -86,6 +93,45 @@ def show(lab: Lab, as_json: bool, proposal_id: str) -> None:
     if decided:
         print()
         print(decided.to_text(width=width()))
+    if measured:
+        print(f"\n{visible(measured[0].why)}")
+
+
+def _measured(lab: Lab, proposal_id: str) -> Answer[Effect] | None:
+    try:
+        return lab.effect(proposal_id)
+    except NoData:  # nothing was changed yet
+        return None
+
+
+@proposals.command(
+    epilog=example("quality-lab proposals effect 12", "quality-lab proposals effect 12 --strict --json")
+)
+@click.argument("proposal_id", metavar="ID")
+@click.option("--strict", is_flag=True, help="Exit with 1 unless the effect is verified.")
+@click.option(
+    "--tz", metavar="ZONE", default="UTC", show_default=True, help="Whose days a due day is one of."
+)
+@click.option("--as-of", metavar="TIME", help="What counts as now.  [default: the clock]")
+@with_json
+@with_lab
+def effect(lab: Lab, as_json: bool, proposal_id: str, strict: bool, tz: str, as_of: str | None) -> None:
+    """Tell what became of a decision: the rate before and since it, against what was expected of it.
+
+    An expectation is read if it is written like "from 18 % to under 5 % by 1 March": [LABEL] [on TOOL]
+    [from SHARE] under|below|at most SHARE [by DAY]. The verdict is verified, not_verified, or inconclusive
+    with the number of reviewed calls that would tell.
+    """
+    from quality_lab.answers import visible
+
+    found = lab.effect(proposal_id, tz=tz, as_of=as_of)
+    if as_json:
+        print_json(found.records()[0])
+    else:
+        print(visible(found[0].why))
+        print(found.to_text(width=width()))
+    if strict and found[0].verdict != "verified":
+        raise NotFine(f"the effect of proposal {proposal_id} is {found[0].verdict}")
 
 
 @proposals.command(

@@ -3,20 +3,32 @@
 from quality_lab.proposals.compat import compat_preview
 from quality_lab.proposals.compat_query import CompatQuery, CompatQueryError, parse_compat_query
 from quality_lab.proposals.decisions import DecisionLine, decision_lines
+from quality_lab.proposals.effect import Change, Effect, change_of, effect
+from quality_lab.proposals.expectations import Expectation, read_expectation
+from quality_lab.proposals.followed import Followed, decision_story, followed
 from quality_lab.proposals.grouping import Example, Proposal, proposals
 from quality_lab.proposals.heavy import heavy_questions
 from quality_lab.proposals.signatures import Signature
 
 __all__ = [
+    "Change",
     "CompatQuery",
     "CompatQueryError",
     "DecisionLine",
+    "Effect",
     "Example",
+    "Expectation",
+    "Followed",
     "Proposal",
     "Signature",
+    "change_of",
     "compat_preview",
     "decision_lines",
+    "decision_story",
+    "effect",
+    "followed",
     "heavy_questions",
     "parse_compat_query",
     "proposals",
+    "read_expectation",
 ]

@@ -30,6 +30,7 @@ class Tracked:
     key: str
     status: str
     decided_at: datetime | None
+    record: str  # JSON text as it came
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

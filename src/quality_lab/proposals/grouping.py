@@ -127,6 +127,11 @@ def proposals(store: Asks, *, filters: Filters = EVERYTHING, top: int | None = 2
         return _asked(store, filters, top)
 
 
+def proposal_id(tenant: str, fingerprint: str) -> str:
+    """Return the short id under which a proposal is known: the same wherever it is grouped anew."""
+    return sha256(f"{tenant}\n{fingerprint}".encode()).hexdigest()[:10]
+
+
 def _asked(store: Asks, filters: Filters, top: int | None) -> Answer[Proposal]:
     sums = put(store, GroupSums, "groups", filters, time="label", room=__package__)
     weeks = weeks_between(filters, [row.first_made_at for row in sums], [row.last_made_at for row in sums])
@@ -236,7 +241,7 @@ def _proposal(
         if holds
     ]
     return Proposal(
-        id=sha256(f"{sums.tenant}\n{one.fingerprint}".encode()).hexdigest()[:10],
+        id=proposal_id(sums.tenant, one.fingerprint),
         fingerprint=one.fingerprint,
         kind=PROPOSAL_KIND[sums.label],
         severity=one.severity,

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from quality_lab.intervals import Rate
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.windows import WindowFacts, window_facts
@@ -97,20 +96,6 @@ def _before(filters: Filters, facts: WindowFacts) -> Filters | None:
         start.date() - days, start.time(), zone
     )  # the same hour, whatever the clocks did
     return replace(filters, since=begin.astimezone(UTC), until=window.since)
-
-
-def difference(now: Rate | None, before: Rate | None) -> tuple[float, float, float] | None:
-    """Return how much higher a rate is than before, with Newcombe's 95 % interval; None if one is unknown.
-
-    The interval is put together from the bounds of the two rates, so it knows of conversations what they
-    know.
-    """
-    if now is None or before is None:
-        return None
-    middle = now.value - before.value
-    low = middle - ((now.value - now.low) ** 2 + (before.high - before.value) ** 2) ** 0.5
-    high = middle + ((now.high - now.value) ** 2 + (before.value - before.low) ** 2) ** 0.5
-    return middle, low, high
 
 
 def freshness(window: ReportWindow) -> Mapping[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from quality_lab.answers.words import percent, percent_range
-from quality_lab.intervals import Rate
+from quality_lab.intervals import Rate, difference
 from quality_lab.reports.blocks import Html, join, paragraph, tag
 from quality_lab.reports.findings import Finding
-from quality_lab.reports.window import ReportWindow, difference
+from quality_lab.reports.window import ReportWindow
 
 MOST_FINDINGS = 5
 _STALE_HOURS = 36
