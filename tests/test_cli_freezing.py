@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from command_line import run
 from lab_builder import LabBuilder
+from replaying import record
 
 from quality_lab.json_text import parse
 from quality_lab.lab import open_lab
@@ -264,6 +265,73 @@ def test_an_exported_case_is_fine_here_and_in_the_upstream_runner(home: Path, tm
     other = tmp_path / "other-lab"
     assert run("--home", other, "load", ours).code == 0
     assert [row["proof"] for row in run("--home", other, "cases", "--json").document] == ["red"]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """A lab of two tenants, each of which has a case 41 from an export."""
+    where = tmp_path / "two"
+    for tenant in ("north", "south"):
+        file = tmp_path / f"{tenant}.jsonl"
+        file.write_text(
+            json.dumps(record(41, title=f"of the {tenant}", toolCallId=9)) + "\n", encoding="utf-8"
+        )
+        assert run("--home", where, "load", file, "--tenant", tenant).code == 0
+    return where
+
+
+def titles(home: Path, *words: object) -> list[tuple[str, str]]:
+    rows = run("--home", home, "cases", "list", *words, "--json").document
+    return sorted((row["tenant"], row["title"]) for row in rows)
+
+
+def test_a_case_that_two_tenants_have_is_changed_for_the_one_that_is_named(two: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.json"
+    edited.write_text(json.dumps(record(41, title="changed", toolCallId=9)), encoding="utf-8")
+
+    assert run("--home", two, "cases", "archive", "41", "--tenant", "north").code == 0
+    assert run("--home", two, "cases", "edit", "41", edited, "--tenant", "south").code == 0
+
+    assert titles(two, "--status", "archived") == [("north", "of the north")]
+    assert titles(two) == [("south", "changed")]
+    history = run("--home", two, "cases", "history", "41", "--tenant", "south", "--json").document
+    assert [event["action"] for event in history] == ["edit"]
+    exported = run("--home", two, "cases", "export", "-", "--tenant", "south").out
+    assert json.loads(exported)["title"] == "changed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("archive", "41"), ("history", "41"), ("export", "-", "--status", "all")],
+    ids=lambda words: words[0],
+)
+def test_a_case_that_two_tenants_have_wants_a_tenant(two: Path, words: tuple[str, ...]) -> None:
+    for tenant in ("north", "south"):
+        run("--home", two, "cases", "archive", "41", "--tenant", tenant)
+        run("--home", two, "cases", "restore", "41", "--tenant", tenant)
+
+    refused = run("--home", two, "cases", *words)
+
+    assert (refused.code, "north, south" in refused.err, refused.out) == (2, True, "")
+
+
+def test_a_case_lies_in_the_tenant_of_its_call(home: Path, tmp_path: Path) -> None:
+    exported = tmp_path / "calls.jsonl"
+    run("--home", home, "export", "calls", exported)
+    other = tmp_path / "other"
+    run("--home", other, "load", exported, "--tenant", "north")
+    uid = uid_of(other, "pay")
+
+    made = run("--home", other, "cases", "freeze", uid, "--label", "bad_args", "--json")
+
+    assert made.code == 0
+    assert [line.get("tenant") for line in journal(other)] == ["north"]
+    assert [(row["tenant"], row["call_uid"]) for row in run("--home", other, "cases", "--json").document] == [
+        ("north", uid)
+    ]
+    run("--home", other, "forget", "--tenant", "north", "--yes")
+    assert run("--home", other, "cases", "--json").document == []
+    assert (other / "data/journal/cases.jsonl").read_text("utf-8") == ""
 
 
 @pytest.fixture

@@ -87,3 +87,15 @@ def test_a_suite_is_weighted_by_what_happens_and_says_what_it_does_not_cover() -
     assert came.covered == pytest.approx(0.4)
     assert came.without_case == (("book", "bad_args"), ("ask", "bad_args"))
     assert weighted_pass_rate([], occurrences).pass_rate is None
+
+
+def test_cases_of_two_tenants_with_one_id_are_two_cases() -> None:
+    def run_of(north: Any, south: Any) -> list[Judged]:
+        return [
+            Judged(case_id=7, tenant=tenant, tool="pay", label="bad_args", verdict=verdict)
+            for tenant, verdict in (("north", north), ("default", south))
+        ]
+
+    came = compare(run_of("FAIL", "PASS"), run_of("PASS", "FAIL"))
+
+    assert (came.pairs, came.fixed_cases, came.broken_cases) == (2, ("7 of north",), (7,))

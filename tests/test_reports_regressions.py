@@ -145,6 +145,26 @@ def test_a_load_takes_verdicts_for_what_they_are(home: Path) -> None:
     assert loaded.not_understood == {}
 
 
+def test_cases_of_two_tenants_with_one_id_keep_verdicts_of_their_own(home: Path, tmp_path: Path) -> None:
+    lab = lab_with(home, record(1))
+    (north := tmp_path / "north.jsonl").write_text(json.dumps({**record(1), "title": "northern"}) + "\n")
+    lab.load(north, tenant="north")
+    before = tmp_path / "before.json"
+
+    first = asyncio.run(lab.rerun(model=Saying(QUOTE_WRONG)))
+    before.write_text(json.dumps(first.report.as_json()))
+    second = asyncio.run(lab.rerun(model=Saying(QUOTE_RIGHT), baseline=before))
+
+    assert [(line.get("tenant"), line["case_id"]) for line in verdicts_of(home)[:2]] == [
+        (None, 1),
+        ("north", 1),
+    ]
+    assert second.report.comparison.fixed_cases == (1, "1 of north")
+    facts = page_of(lab).facts
+    assert (facts.changes.pairs, facts.changes.fixed_cases) == (2, ("1", "1 of north"))
+    assert "1 of north" in words_of(page_of(lab).verdicts())
+
+
 def test_forgetting_a_conversation_takes_the_verdicts_on_its_case_away(home: Path) -> None:
     context = {"toolCall": {"conversationId": "c-7", "result": 1, "error": False}}
     lab = lab_with(home, record(1, context=context), record(2))

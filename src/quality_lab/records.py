@@ -26,6 +26,7 @@ DecisionAction = Literal["accept", "apply", "dismiss", "close", "reopen"]
 
 UPSTREAM = "quality_lab"  # the key space of everything that the upstream Quality Lab emits
 BY_SPAN = "otel_span"  # target key space of a label that names a span of "otel" without its trace
+DEFAULT_TENANT = "default"  # of what was loaded without one
 BY_UID = "call_uid"  # a label's target key space where it names the call's surrogate key in the store
 
 
@@ -141,6 +142,7 @@ class Feedback:
     adjudication: bool = False
     source: str | None = None
     tool_name: str | None = None  # as the export named it, for labels whose call is not here
+    tenant: str | None = None  # whose call; None is that of the load
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,6 +158,7 @@ class RegressionCase:
     proposal_id: str | None = None
     call_key: str | None = None
     call_uid: str | None = None  # of a case frozen here: the call's surrogate key, in place of call_key
+    tenant: str | None = None  # whose case; None is that of the load
     journal_line: str | None = None  # id of the journal line that says so; None for an export's case
     created_at: datetime | None = None
     updated_at: datetime | None = None

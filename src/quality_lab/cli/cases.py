@@ -26,6 +26,9 @@ _status = click.option(
 _reviewer = click.option(
     "--reviewer", metavar="NAME", help="Who does it.  [default: git's user.name, else your account]"
 )
+_tenant = click.option(
+    "--tenant", metavar="NAME", help="Of this tenant, where several have cases with that id."
+)
 _expect = click.option("--expect", metavar="TEXT", help="What is right, in your words.")
 
 
@@ -176,11 +179,20 @@ def from_proposal(
 @cases.command(epilog=example("quality-lab cases edit 41 case.json"))
 @click.argument("case_id", metavar="ID")
 @click.argument("file", metavar="FILE")
+@_tenant
 @_unmasked
 @_reviewer
 @with_json
 @with_lab
-def edit(lab: Lab, as_json: bool, case_id: str, file: str, unmasked: bool, reviewer: str | None) -> None:
+def edit(
+    lab: Lab,
+    as_json: bool,
+    case_id: str,
+    file: str,
+    tenant: str | None,
+    unmasked: bool,
+    reviewer: str | None,
+) -> None:
     """Put the record in FILE (- is standard input) in the place of a case; what it was stays in the journal.
 
     `cases export` writes records to start from.
@@ -193,36 +205,39 @@ def edit(lab: Lab, as_json: bool, case_id: str, file: str, unmasked: bool, revie
         raise InputError(f"wanted one record in {file}: {problem}") from problem
     if not isinstance(record, dict):
         raise InputError(f"wanted one record in {file}, which is an object")
-    _tell(lab.edit_case(case_id, record, reviewer=reviewer, masked=not unmasked), as_json)
+    _tell(lab.edit_case(case_id, record, tenant=tenant, reviewer=reviewer, masked=not unmasked), as_json)
 
 
 @cases.command(epilog=example("quality-lab cases archive 41"))
 @click.argument("case_id", metavar="ID")
+@_tenant
 @_reviewer
 @with_json
 @with_lab
-def archive(lab: Lab, as_json: bool, case_id: str, reviewer: str | None) -> None:
+def archive(lab: Lab, as_json: bool, case_id: str, tenant: str | None, reviewer: str | None) -> None:
     """Put a case away: it is kept, and gates no more."""
-    _tell(lab.archive_case(case_id, reviewer=reviewer), as_json)
+    _tell(lab.archive_case(case_id, tenant=tenant, reviewer=reviewer), as_json)
 
 
 @cases.command(epilog=example("quality-lab cases restore 41"))
 @click.argument("case_id", metavar="ID")
+@_tenant
 @_reviewer
 @with_json
 @with_lab
-def restore(lab: Lab, as_json: bool, case_id: str, reviewer: str | None) -> None:
+def restore(lab: Lab, as_json: bool, case_id: str, tenant: str | None, reviewer: str | None) -> None:
     """Make an archived case active again."""
-    _tell(lab.restore_case(case_id, reviewer=reviewer), as_json)
+    _tell(lab.restore_case(case_id, tenant=tenant, reviewer=reviewer), as_json)
 
 
 @cases.command(epilog=example("quality-lab cases history 41"))
 @click.argument("case_id", metavar="ID")
+@_tenant
 @with_output
 @with_lab
-def history(lab: Lab, case_id: str, output: Output) -> None:
+def history(lab: Lab, case_id: str, tenant: str | None, output: Output) -> None:
     """Show who did what with a case, and when, as the journal has it; `undo` takes a line back."""
-    output.show(lab.case_history(case_id))
+    output.show(lab.case_history(case_id, tenant=tenant))
 
 
 @cases.command(
@@ -234,15 +249,16 @@ def history(lab: Lab, case_id: str, output: Output) -> None:
 @click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
 @_status
 @click.option("--compat", is_flag=True, help="Upstream's own record, key for key.")
+@click.option("--tenant", metavar="NAME", help="Whose cases; needed where several tenants have some.")
 @with_json
 @with_lab
-def export(lab: Lab, as_json: bool, file: str, status: Any, compat: bool) -> None:
+def export(lab: Lab, as_json: bool, file: str, status: Any, compat: bool, tenant: str | None) -> None:
     """Write the cases to FILE (- is standard output), a record a line, the one changed last first."""
     from quality_lab.cli.output import print_json
 
     if as_json and file == "-":
         raise click.UsageError("with FILE - the lines go to standard output, where --json has no room")
-    written = lab.export_cases(file, status=status, compat=compat)
+    written = lab.export_cases(file, status=status, compat=compat, tenant=tenant)
     if as_json:
         print_json({"file": file, "rows": written.rows})
     else:

@@ -35,14 +35,17 @@ def rerun(arguments: Sequence[str], *, write: Write, home: str | None) -> int:
     names_cases = any(each.split("=")[0] in ("--file", "--api-base") for each in left)
     if names_cases:
         lines, metadata = _from_source(settings)
+        tenants: Sequence[str] = ()
     else:
-        lines, metadata = cases_of(lab.store), {"source": "lab", "home": str(lab.home)}
+        lines, tenants = cases_of(lab.store)
+        metadata = {"source": "lab", "home": str(lab.home)}
     report = asyncio.run(
         rerun_lines(
             lines,
             asked,
             home=lab.home,
             metadata=metadata,
+            tenants=tenants,
             only_red=not names_cases,
             include_archived=settings.include_archived,
             supported_tools=settings.supported_tools,

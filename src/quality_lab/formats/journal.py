@@ -8,6 +8,7 @@ that this version does not know are set aside and counted; they stay in the file
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -44,6 +45,7 @@ class _Label(msgspec.Struct, kw_only=True, gc=False):
     created_at: str | None = None
     author: str | None = None
     author_kind: AuthorKind = "HUMAN"
+    tenant: str | None = None
     call: msgspec.Raw = _ABSENT
     conversation: msgspec.Raw = _ABSENT
     name: str | None = None
@@ -89,6 +91,7 @@ class _Case(msgspec.Struct, kw_only=True, gc=False):
     created_at: str | None = None
     author: str | None = None
     action: str | None = None  # freeze, edit, archive, restore
+    tenant: str | None = None
     record: msgspec.Raw
 
 
@@ -138,7 +141,8 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
             )
         if record_type == "case":
             line_of_case = _case.decode(text, reading.notes)
-            return (journal_case(bytes(line_of_case.record), reading, line_id=line_of_case.id),)
+            case = journal_case(bytes(line_of_case.record), reading, line_id=line_of_case.id)
+            return (replace(case, tenant=line_of_case.tenant),)
         if record_type == "decision":
             return (_decision_of(_decision.decode(text, reading.notes)),)
         if record_type == "verdict":
@@ -175,6 +179,7 @@ def _feedback(found: _Label, reading: Reading) -> Feedback:
         expected_arguments=_expected(found.expected_arguments),
         adjudication=found.adjudication,
         source=reading.options.source,
+        tenant=found.tenant,
     )
 
 
@@ -251,7 +256,7 @@ FORMAT = ObjectFormat(
     name="quality_lab.journal",
     title="The workbench's own journal",
     recognised_by='Objects with "record_type" and "id", one a line.',
-    key="(tenant, id of the line)",
+    key="(tenant, id of the line); a line says whose call, case or proposal it is about, else it is the load's",
     expectations=_expectations,
     reader=_read,
 )

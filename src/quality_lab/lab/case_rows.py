@@ -21,6 +21,7 @@ class CaseRow:
     """A regression case of the lab."""
 
     id: int = field(metadata={"unit": "text"})
+    tenant: str = field(metadata={"compact": False})
     tool_name: str
     label: str
     proof: str = field(metadata={"help": "red: the case catches its fault, and gates"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from quality_lab.lab.case_rows import (
 )
 from quality_lab.lab.freezing import Freezing
 from quality_lab.lab.reviewing import reviewer_name
+from quality_lab.records import DEFAULT_TENANT
 
 if TYPE_CHECKING:
     from quality_lab.lab.export import Exported
@@ -46,6 +47,7 @@ class Casework(Freezing):
             rows.append(
                 CaseRow(
                     id=int(one.key),
+                    tenant=one.tenant,
                     tool_name=one.tool_name,
                     label=one.label,
                     proof=found.proof,
@@ -62,31 +64,38 @@ class Casework(Freezing):
             )
         return Answer(rows, CaseRow, title="Regression cases")
 
-    def case(self, case_id: int | str) -> dict[str, Any]:
-        """Return the record of a case, numbers as they were written.
+    def case(self, case_id: int | str, *, tenant: str | None = None) -> dict[str, Any]:
+        """Return the record of a case, numbers as they were written; *tenant* where several have such an id.
 
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
         >>> lab.case(lab.cases()[0].id)["recordType"]
         'tool_call_regression_case'
 
-        Raises: UnknownName where there is no such case.
+        Raises: UnknownName where there is no such case, UsageError where several tenants have one.
         """
+        return self._case(case_id, tenant)[1]
+
+    def _case(self, case_id: int | str, tenant: str | None) -> tuple[str, dict[str, Any]]:
+        """Return the tenant of a case and its record."""
         from quality_lab.json_text import parse
         from quality_lab.metrics.regression_cases import regression_cases
 
         key = str(case_id).removeprefix("REG-")
         stored = regression_cases(self.store, keys=(key,)) if self.store.exists() else []
-        if not stored:
+        by_tenant = {one.tenant: one for one in stored}
+        owner = _one_of(by_tenant, tenant, case_id)
+        if owner is None:
             raise UnknownName(f"wanted a case of this lab, came {case_id}; `cases` lists them")
-        record: dict[str, Any] = parse(stored[0].record)
-        return record
+        record: dict[str, Any] = parse(by_tenant[owner].record)
+        return owner, record
 
     def edit_case(
         self,
         case_id: int | str,
         record: Mapping[str, Any],
         *,
+        tenant: str | None = None,
         reviewer: str | None = None,
         masked: bool = True,
     ) -> Frozen:
@@ -94,40 +103,54 @@ class Casework(Freezing):
 
         Id and time of making stay. The proof is found anew.
 
-        Raises: UnknownName for an unknown case, InputError where upstream would refuse the record, OutputError.
+        Raises: UnknownName for an unknown case, UsageError where several tenants have one, InputError where
+        upstream would refuse the record, OutputError.
         """
-        before = self.case(case_id)
+        owner, before = self._case(case_id, tenant)
         if record.get("id", before["id"]) != before["id"]:
             raise InputError(f"wanted the record of case {before['id']}, came that of {record['id']}")
         changed = {**record, "id": before["id"], "createdAt": before.get("createdAt")}
-        return self._keep("edit", later(changed, before), author=reviewer or reviewer_name(), masked=masked)
+        return self._keep(
+            "edit",
+            later(changed, before),
+            tenant=owner,
+            author=reviewer or reviewer_name(),
+            masked=masked,
+        )
 
-    def archive_case(self, case_id: int | str, *, reviewer: str | None = None) -> Frozen:
+    def archive_case(
+        self, case_id: int | str, *, tenant: str | None = None, reviewer: str | None = None
+    ) -> Frozen:
         """Return the case, archived: it is kept, and gates no more.
 
         Raises: UnknownName for an unknown case, UsageError where it is archived already, OutputError.
         """
-        return self._move("archive", case_id, "archived", reviewer)
+        return self._move("archive", case_id, "archived", tenant, reviewer)
 
-    def restore_case(self, case_id: int | str, *, reviewer: str | None = None) -> Frozen:
+    def restore_case(
+        self, case_id: int | str, *, tenant: str | None = None, reviewer: str | None = None
+    ) -> Frozen:
         """Return the case, active again.
 
         Raises: UnknownName for an unknown case, UsageError where it is active, OutputError.
         """
-        return self._move("restore", case_id, "active", reviewer)
+        return self._move("restore", case_id, "active", tenant, reviewer)
 
-    def case_history(self, case_id: int | str) -> Answer[CaseEvent]:
+    def case_history(self, case_id: int | str, *, tenant: str | None = None) -> Answer[CaseEvent]:
         """Return what the journal says of a case, oldest first; nothing where it only came in an export.
 
         Raises: UnknownName where neither the lab nor the journal knows the case.
         """
         key = str(case_id).removeprefix("REG-")
         gone = self.journal.retracted()
-        events = []
+        said: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
         for line in self.journal.lines("cases"):
             record = line.get("record")
-            if not isinstance(record, dict) or str(record.get("id")) != key:
-                continue
+            if isinstance(record, dict) and str(record.get("id")) == key:
+                said.setdefault(str(line.get("tenant") or DEFAULT_TENANT), []).append((line, record))
+        owner = _one_of(said, tenant, case_id)
+        events = []
+        for line, record in said[owner] if owner is not None else ():
             provenance = record.get("provenance")
             events.append(
                 CaseEvent(
@@ -142,10 +165,17 @@ class Casework(Freezing):
                 )
             )
         if not events:
-            self.case(case_id)
+            self.case(case_id, tenant=tenant)
         return Answer(events, CaseEvent, title=f"Case {key}")
 
-    def export_cases(self, path: Path | str, *, status: Status = "active", compat: bool = False) -> Exported:
+    def export_cases(
+        self,
+        path: Path | str,
+        *,
+        status: Status = "active",
+        compat: bool = False,
+        tenant: str | None = None,
+    ) -> Exported:
         """Return what was written to *path*: the cases, a record a line, the one changed last first.
 
         With *compat* the records hold upstream's keys alone.
@@ -156,27 +186,41 @@ class Casework(Freezing):
         >>> ql.open_demo().export_cases(Path(mkdtemp()) / "cases.jsonl", status="archived", compat=True).rows
         3
 
-        Raises: OutputError.
+        Raises: UsageError where several tenants have cases and none is named, OutputError.
         """
         from quality_lab.cases.upstream_record import as_upstream
         from quality_lab.json_text import compact, parse
-        from quality_lab.lab.export import Exported, write_lines
+        from quality_lab.lab.export import Exported, owner_of_lines, write_lines
         from quality_lab.metrics.regression_cases import regression_cases
 
         statuses = () if status == "all" else (status,)
         stored = regression_cases(self.store, statuses=statuses) if self.store.exists() else []
-        records = (parse(one.record) for one in stored)
+        owner = owner_of_lines(sorted({one.tenant for one in stored}), tenant)
+        records = (parse(one.record) for one in stored if one.tenant == owner)
         lines = (compact(as_upstream(record) if compat else record) for record in records)
         rows = write_lines(lines, path)
         return Exported(path=None if str(path) == "-" else Path(path), rows=rows, left_out=0)
 
-    def _move(self, action: Action, case_id: int | str, status: str, reviewer: str | None) -> Frozen:
-        before = self.case(case_id)
+    def _move(
+        self, action: Action, case_id: int | str, status: str, tenant: str | None, reviewer: str | None
+    ) -> Frozen:
+        owner, before = self._case(case_id, tenant)
         if before["status"] == status:
             raise UsageError(f"case {before['id']} is {status} already")
         return self._keep(
             action,
             later({**before, "status": status}, before),
+            tenant=owner,
             author=reviewer or reviewer_name(),
             masked=is_masked(before),
         )
+
+
+def _one_of(tenants: Iterable[str], named: str | None, case_id: int | str) -> str | None:
+    """Return the tenant that is meant where *tenants* have a case with this id; None where none is."""
+    found = sorted(tenants)
+    if named is not None:
+        return named if named in found else None
+    if len(found) > 1:
+        raise UsageError(f"several tenants have a case {case_id}: {', '.join(found)}; name one with --tenant")
+    return next(iter(found), None)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from quality_lab.answers import Answer
 from quality_lab.errors import UnknownName, UsageError
-from quality_lab.lab.reviewing import Reviewing, Said, reviewer_name
+from quality_lab.lab.reviewing import Reviewing, Said, of_tenant, reviewer_name
 from quality_lab.records import DecisionAction
 
 if TYPE_CHECKING:
@@ -114,8 +114,7 @@ class Deciding(Reviewing):
         author: str,
     ) -> Said:
         entry: dict[str, Any] = {"record_type": "decision", "fingerprint": fingerprint, "action": action}
-        if tenant != "default":
-            entry["tenant"] = tenant
+        entry |= of_tenant(tenant)
         seen = [line.key for line in self._decided(tenant, fingerprint)]
         entry |= {name: value for name, value in given.items() if value is not None}
         if seen:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from quality_lab.errors import OutputError, UsageError
+from quality_lab.records import DEFAULT_TENANT
 from quality_lab.store import Store
 
 Noun = Literal["calls", "feedback"]
@@ -54,7 +55,7 @@ def export_lines(
     from quality_lab.store.taking_out import calls_to_export, feedback_to_export, holdings
 
     held = holdings(store)
-    owner = _owner(list(held), tenant)
+    owner = owner_of_lines(list(held), tenant)
     if noun == "calls":
         rows = calls_to_export(store, tenant=owner, upstream=compat)
         lines = map(_upstream_call if compat else _own_call, rows)
@@ -66,14 +67,18 @@ def export_lines(
     return Exported(path=None if str(path) == "-" else Path(path), rows=written, left_out=left_out)
 
 
-def _owner(known: list[str], named: str | None) -> str:
+def owner_of_lines(known: list[str], named: str | None) -> str:
+    """Return whose lines are written: the tenant *named*, else the only one *known*.
+
+    Raises: UsageError where several are known and none is named.
+    """
     if named is not None:
         return named
     if len(known) > 1:
         raise UsageError(
             f"a line cannot say whose it is, and there are {', '.join(known)}: name one with --tenant"
         )
-    return known[0] if known else "default"
+    return known[0] if known else DEFAULT_TENANT
 
 
 def write_lines(lines: Iterator[str], path: Path | str) -> int:

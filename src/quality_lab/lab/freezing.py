@@ -9,7 +9,7 @@ from typing import Any
 from quality_lab.errors import InputError, UnknownName, UsageError
 from quality_lab.lab.case_rows import Action, Frozen, checked
 from quality_lab.lab.deciding import Deciding
-from quality_lab.lab.reviewing import expected_object, reviewer_name
+from quality_lab.lab.reviewing import expected_object, of_tenant, reviewer_name
 
 
 class Freezing(Deciding):
@@ -59,7 +59,7 @@ class Freezing(Deciding):
         author = reviewer or reviewer_name()
         material = gather(self.store, place.call_uid, also_called=expected_tool)
         record = freeze_case(material, asked, by=author, now=datetime.now(UTC))
-        return self._keep_new(record, author=author, masked=masked, again=again)
+        return self._keep_new(record, tenant=place.tenant, author=author, masked=masked, again=again)
 
     def case_from_proposal(
         self,
@@ -91,30 +91,35 @@ class Freezing(Deciding):
         made = record_of_example(
             self.store, proposal_id, example=example, expect=expect, by=author, now=datetime.now(UTC)
         )
-        kept = self._keep_new(made.record, author=author, masked=masked, again=again)
+        kept = self._keep_new(made.record, tenant=made.tenant, author=author, masked=masked, again=again)
         given = {"proposal_id": made.proposal_id, "kind": "regression_case", "ref": f"REG-{kept.id}"}
         given["note"] = kept.record["title"]
         self._decide(made.tenant, made.fingerprint, "apply", given, author=author)
         return kept
 
-    def _keep_new(self, record: dict[str, Any], *, author: str, masked: bool, again: bool) -> Frozen:
+    def _keep_new(
+        self, record: dict[str, Any], *, tenant: str, author: str, masked: bool, again: bool
+    ) -> Frozen:
         from quality_lab.cases.identity import id_of, twin_of
         from quality_lab.json_text import parse
         from quality_lab.masking import Masker
         from quality_lab.metrics.regression_cases import regression_cases
 
-        known = [parse(one.record) for one in regression_cases(self.store)]
+        stored = regression_cases(self.store)
+        known = [parse(one.record) for one in stored if one.tenant == tenant]
         twin = twin_of(record, known, masked=Masker(self.home).json_text)
         if twin is not None and not again:
             raise UsageError(
                 f"case {twin['id']} ({twin['status']}) has the same tool, arguments and label: it is here already"
             )
         shown = self._masked(record) if masked else record
-        taken = {one["id"] for one in known if isinstance(one.get("id"), int)}
+        taken = {int(one.key) for one in stored if one.key.isdigit()}  # of any tenant: easier to tell apart
         shown = {**shown, "id": id_of(shown, taken=taken)}
-        return self._keep("freeze", shown, author=author, masked=masked)
+        return self._keep("freeze", shown, tenant=tenant, author=author, masked=masked)
 
-    def _keep(self, action: Action, record: Mapping[str, Any], *, author: str, masked: bool) -> Frozen:
+    def _keep(
+        self, action: Action, record: Mapping[str, Any], *, tenant: str, author: str, masked: bool
+    ) -> Frozen:
         """Write *record* to the journal with its proof, and bring it into the lab."""
         shown = self._masked(record) if masked else dict(record)
         provenance = shown.get("provenance")
@@ -127,7 +132,7 @@ class Freezing(Deciding):
         if found.proof != "red":
             provenance["proof_reason"] = "; ".join(found.reasons) or "the recorded calls pass its rules"
         shown["provenance"] = provenance
-        entry = {"record_type": "case", "action": action, "record": shown}
+        entry = {"record_type": "case", "action": action, **of_tenant(tenant), "record": shown}
         said = self._bring_in(self.journal.append("cases", entry, author=author))
         return Frozen(
             line=said.line,

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from quality_lab.journal import Journal
+from quality_lab.lab.reviewing import of_tenant
+from quality_lab.records import DEFAULT_TENANT
 from quality_lab.reports.regressions.facts import CaseVerdict, FailureTold, RunFacts
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def _entry(outcome: CaseOutcome, masker: Masker) -> dict[str, Any]:
     failures = [failure for check in (trial.checks if trial else ()) for failure in check.failures]
     evidence = [each for one in outcome.trials for each in one.evidence]
     return {
+        **of_tenant(outcome.tenant),
         "case_id": outcome.case_id,
         "tool_name": outcome.case.tool_name,
         "label": outcome.case.label,
@@ -109,6 +112,7 @@ def _verdict(line: Mapping[str, Any]) -> CaseVerdict:
     evidence, failures, refused = line.get("evidence"), line.get("failures"), line.get("refused")
     return CaseVerdict(
         case_id=str(line.get("case_id")),
+        tenant=str(line.get("tenant") or DEFAULT_TENANT),
         tool_name=str(line.get("tool_name") or ""),
         label=str(line.get("label") or ""),
         verdict=line["verdict"],

@@ -42,10 +42,10 @@ def regression_facts(
     cases = _cases(store)
     occurrences = _occurrences(store, filters)
     negative = {(case.tool_name, case.label) for case in cases if case.gates and not case.positive}
-    positive = {case.case_id for case in cases if case.positive}
+    positive = {case.name for case in cases if case.positive}
     weighted = None
     if told is not None:
-        judged = [each for each in _judged(told) if each.case_id not in positive]
+        judged = [each for each in _judged(told) if each.name not in positive]
         weighted = weighted_pass_rate(judged, occurrences)
     return RegressionFacts(
         cases=cases,
@@ -94,6 +94,7 @@ def _case(stored: StoredCase, check: CaseCheck) -> CaseFacts:
     gates = active and not check.shape and check.proof == "red"
     return CaseFacts(
         case_id=stored.key,
+        tenant=stored.tenant,
         tool_name=stored.tool_name,
         label=stored.label,
         title=stored.title,
@@ -127,7 +128,13 @@ def _judged(run: RunFacts) -> list[Judged]:
     from quality_lab.replay.comparison import Judged
 
     return [
-        Judged(case_id=each.case_id, tool=each.tool_name, label=each.label, verdict=each.verdict)
+        Judged(
+            case_id=each.case_id,
+            tenant=each.tenant,
+            tool=each.tool_name,
+            label=each.label,
+            verdict=each.verdict,
+        )
         for each in run.verdicts
     ]
 

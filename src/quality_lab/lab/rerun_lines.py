@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 OPENAI = "https://api.openai.com/v1"
 KEPT_TRIALS = "reruns.jsonl"  # in the home's data/
-ACTIVE_CASES = "select record from regression_cases where status = 'active' order by tenant, key"
+ACTIVE_CASES = "select tenant, record from regression_cases where status = 'active' order by tenant, key"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActiveCase:
     """A row of the question for active cases."""
 
+    tenant: str
     record: str
 
 
-def cases_of(store: Store) -> list[bytes]:
-    """Return the records of the active cases in *store*, a line each."""
-    if not store.exists():
-        return []
-    return [row.record.encode() for row in store.ask(ActiveCase, ACTIVE_CASES)]
+def cases_of(store: Store) -> tuple[list[bytes], list[str]]:
+    """Return the records of the active cases in *store*, a line each, and beside them whose they are."""
+    rows = store.ask(ActiveCase, ACTIVE_CASES) if store.exists() else []
+    return [row.record.encode() for row in rows], [row.tenant for row in rows]
 
 
 def lines_of(path: Path) -> list[bytes]:
@@ -60,6 +60,7 @@ async def rerun_lines(
     *,
     home: Path,
     metadata: Metadata,
+    tenants: Sequence[str] = (),
     only_red: bool = False,
     include_archived: bool = False,
     supported_tools: Sequence[str] = (),
@@ -82,6 +83,7 @@ async def rerun_lines(
 
     planned = plan(
         lines,
+        tenants=tenants,
         include_archived=include_archived,
         supported_tools=supported_tools,
         skip_unsupported=skip_unsupported,

@@ -28,6 +28,7 @@ class RerunCase:
     """One case of a re-run."""
 
     case_id: Any
+    tenant: str = field(metadata={"compact": False})
     tool_name: str
     label: str
     title: str
@@ -59,6 +60,7 @@ def _row(outcome: CaseOutcome) -> RerunCase:
     grades = [each.grade for trial in outcome.trials for each in trial.evidence if each.grade is not None]
     return RerunCase(
         case_id=outcome.case_id,
+        tenant=outcome.tenant,
         tool_name=outcome.case.tool_name,
         label=outcome.case.label,
         title=outcome.title,
@@ -124,12 +126,13 @@ class Rerunning:
             draft_rules=draft_rules,
             resume=resume,
         )
-        lines, metadata = self._lines(cases)
+        lines, tenants, metadata = self._lines(cases)
         report = await rerun_lines(
             lines,
             asked,
             home=self.home,
             metadata=metadata,
+            tenants=tenants,
             only_red=cases is None,
             model=None if isinstance(model, str) else model,
             judge_model=None if isinstance(judge, str) else judge,
@@ -161,11 +164,15 @@ class Rerunning:
 
         return regression_facts(self.home, self.store, filters, run=run, against=against)
 
-    def _lines(self, cases: str | Path | Sequence[Mapping[str, Any]] | None) -> tuple[list[bytes], Metadata]:
+    def _lines(
+        self, cases: str | Path | Sequence[Mapping[str, Any]] | None
+    ) -> tuple[list[bytes], list[str], Metadata]:
         from quality_lab.json_text import compact
 
         if cases is None:
-            return cases_of(self.store), {"source": "lab", "home": str(self.home)}
+            lines, tenants = cases_of(self.store)
+            return lines, tenants, {"source": "lab", "home": str(self.home)}
         if isinstance(cases, str | Path):
-            return lines_of(Path(cases)), {"source": "file", "filePath": str(cases)}
-        return [compact(record).encode("utf-8", "surrogatepass") for record in cases], {"source": "records"}
+            return lines_of(Path(cases)), [], {"source": "file", "filePath": str(cases)}
+        lines = [compact(record).encode("utf-8", "surrogatepass") for record in cases]
+        return lines, [], {"source": "records"}

@@ -13,6 +13,7 @@ from quality_lab.errors import StoreBusy, UsageError
 from quality_lab.journal import Journal
 from quality_lab.json_text import JsonTextError, compact, parse
 from quality_lab.labels import FIVE, fold_label
+from quality_lab.records import DEFAULT_TENANT
 
 if TYPE_CHECKING:
     from quality_lab.store import Store
@@ -118,10 +119,12 @@ class Reviewing:
         folded = fold_label(label)
         if folded is None:
             raise UsageError(f"wanted one of {', '.join(FIVE)}; came {label!r}")
+        whole_uid, tenant = self._whole_uid(call_uid)
         entry = {
             "record_type": "label",
             "author_kind": "HUMAN",
-            "call": {"call_uid": self._whole_uid(call_uid)},
+            **of_tenant(tenant),
+            "call": {"call_uid": whole_uid},
         }
         given = {name: value for name, value in more.items() if value is not None}
         return self._bring_in(
@@ -130,16 +133,17 @@ class Reviewing:
             )
         )
 
-    def _whole_uid(self, call_uid: str) -> str:
+    def _whole_uid(self, call_uid: str) -> tuple[str, str]:
+        """Return the whole uid of a call, and its tenant; the default one where the call is not here yet."""
         from quality_lab.errors import UnknownName
         from quality_lab.metrics.call_place import call_place
 
         place = call_place(self.store, call_uid)
         if place is not None:
-            return place.call_uid
+            return place.call_uid, place.tenant
         bare = call_uid.replace("-", "").lower()
         if len(bare) == 32 and set(bare) <= set("0123456789abcdef"):
-            return bare
+            return bare, DEFAULT_TENANT
         raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
 
     def _bring_in(self, line: dict[str, Any]) -> Said:
@@ -152,6 +156,11 @@ class Reviewing:
                 notice=f"the line is safe in the journal; the next load brings it: {busy}",
             )
         return Said(line=line, in_lab=True)
+
+
+def of_tenant(tenant: str) -> dict[str, str]:
+    """Return what a line of the journal says of whose call, case or proposal it is about."""
+    return {} if tenant == DEFAULT_TENANT else {"tenant": tenant}
 
 
 def reviewer_name() -> str:

@@ -16,6 +16,7 @@ class CallPlace:
     call_uid: str
     conversation_uid: str
     tool_name: str
+    tenant: str
 
 
 def call_place(store: Asks, call_uid: str) -> CallPlace | None:

@@ -11,6 +11,7 @@ from typing import Any
 from quality_lab import js_text
 from quality_lab.matching.checks import VerdictName
 from quality_lab.matching.json_values import ABSENT
+from quality_lab.records import DEFAULT_TENANT
 from quality_lab.regressions.results import Failure, Metadata, Report, Result, summarise
 from quality_lab.replay.comparison import Comparison, Judged
 from quality_lab.replay.outcome import CaseOutcome, mean_pass_hat
@@ -121,6 +122,7 @@ def judged_in(document: Mapping[str, Any]) -> list[Judged]:
     judged = [
         Judged(
             case_id=each.get("caseId"),
+            tenant=str(each.get("tenant") or DEFAULT_TENANT),
             tool=str(each.get("toolName")),
             label=str(each.get("label", "")),
             verdict=each["verdict"],
@@ -176,6 +178,7 @@ def report_of(results: Sequence[Result], *, now: datetime, metadata: Metadata) -
 def _extra(outcome: CaseOutcome) -> dict[str, Any]:
     trial = outcome.decisive
     return {
+        "tenant": outcome.tenant,
         "label": outcome.case.label,
         "verdict": outcome.verdict,
         "reason": outcome.reason,

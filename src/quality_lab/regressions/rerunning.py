@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from quality_lab.records import DEFAULT_TENANT
 from quality_lab.regressions.checking import check_cases
 from quality_lab.regressions.rerun_report import RerunReport, report_of, result_of
 from quality_lab.regressions.results import Metadata, Result
@@ -26,6 +27,7 @@ class Plan:
 def plan(
     lines: Sequence[bytes],
     *,
+    tenants: Sequence[str] = (),
     include_archived: bool = False,
     supported_tools: Sequence[str] = (),
     skip_unsupported: bool = False,
@@ -33,7 +35,7 @@ def plan(
 ) -> Plan:
     """Return what there is to run in *lines*: every case that is *wanted* but those that are skipped.
 
-    Of *supported_tools* only skipping is left to upstream's check: in a re-run they are the tools that may be
+    *tenants* says whose case each line holds; without it all are of the default tenant. Of *supported_tools* only skipping is left to upstream's check: in a re-run they are the tools that may be
     called.
     """
     results = check_cases(
@@ -44,7 +46,12 @@ def plan(
     )
     broken = {each.line: _problems(each) for each in results}
     to_run = [
-        CaseLine(line=each.line, text=lines[each.line - 1], problems=broken[each.line])
+        CaseLine(
+            line=each.line,
+            text=lines[each.line - 1],
+            tenant=tenants[each.line - 1] if tenants else DEFAULT_TENANT,
+            problems=broken[each.line],
+        )
         for each in results
         if each.status != "skipped" and each.line <= len(lines)
     ]
@@ -88,6 +95,7 @@ async def run_plan(
     after = [
         Judged(
             case_id=outcome.case_id,
+            tenant=outcome.tenant,
             tool=outcome.case.tool_name,
             label=outcome.case.label,
             verdict=outcome.verdict,

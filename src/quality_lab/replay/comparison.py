@@ -10,6 +10,7 @@ from statistics import NormalDist
 from typing import Any
 
 from quality_lab.matching.checks import VerdictName
+from quality_lab.records import DEFAULT_TENANT
 
 _Z = NormalDist().inv_cdf(0.975)
 _Z_POWER = NormalDist().inv_cdf(0.8)
@@ -18,12 +19,18 @@ _SURE = 0.05
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
-    """The verdict of one case in one run."""
+    """The verdict of one case in one run. A case is known by its tenant and its id."""
 
     case_id: Any
+    tenant: str = DEFAULT_TENANT
     tool: str
     label: str
     verdict: VerdictName
+
+    @property
+    def name(self) -> Any:
+        """What the case is called: its id, and its tenant where that is not the default."""
+        return self.case_id if self.tenant == DEFAULT_TENANT else f"{self.case_id} of {self.tenant}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,9 +62,9 @@ class Comparison:
 
 
 def compare(before: Iterable[Judged], after: Iterable[Judged]) -> Comparison:
-    """Return what became of the cases of *before* in *after*; a case is known by its id."""
-    was = {str(each.case_id): each for each in before}
-    now = {str(each.case_id): each for each in after}
+    """Return what became of the cases of *before* in *after*; a case is known by its tenant and its id."""
+    was = {(each.tenant, str(each.case_id)): each for each in before}
+    now = {(each.tenant, str(each.case_id)): each for each in after}
     both = [(was[key], now[key]) for key in was if key in now]
     outside = (len(was) - len(both), len(now) - len(both))
     whole = _compared(both, outside)
@@ -79,7 +86,7 @@ def _compared(both: Sequence[tuple[Judged, Judged]], outside: tuple[int, int]) -
         if before.verdict in ("PASS", "FAIL") and after.verdict in ("PASS", "FAIL")
     ]
     fixed, broken = (
-        [after.case_id for before, after in decided if (before.verdict, after.verdict) == change]
+        [after.name for before, after in decided if (before.verdict, after.verdict) == change]
         for change in (("FAIL", "PASS"), ("PASS", "FAIL"))
     )
     both_pass = sum(before.verdict == after.verdict == "PASS" for before, after in decided)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from quality_lab.matching.case import Case
 from quality_lab.matching.checks import VerdictName
+from quality_lab.records import DEFAULT_TENANT
 from quality_lab.replay.playing import Trial
 
 Stability = Literal["stable_pass", "flaky", "stable_fail", "undecided"]
@@ -60,6 +61,7 @@ class CaseOutcome:
 
     line: int  # 1-based, in the file that it came from
     case: CaseHead
+    tenant: str = DEFAULT_TENANT
     verdict: VerdictName
     reason: str
     stability: Stability

@@ -216,6 +216,7 @@ class _Book:
         return CaseOutcome(
             line=self.given.line,
             case=head_of(self.given.case),
+            tenant=self.given.tenant,
             verdict=verdict,
             reason=f"{reason} (by drafted rules)" if self.drafted else reason,
             stability=stability,
@@ -226,8 +227,8 @@ class _Book:
 
 def _malformed(given: CaseToRun, problem: str) -> CaseOutcome:
     return CaseOutcome(
-        line=given.line, case=head_of(given.case), verdict="ERROR", reason=f"malformed_case: {problem}",
-        stability="undecided", trials=(), malformed=True,
+        line=given.line, case=head_of(given.case), tenant=given.tenant, verdict="ERROR",
+        reason=f"malformed_case: {problem}", stability="undecided", trials=(), malformed=True,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quality_lab.matching.case import Case, read_case_line
+from quality_lab.records import DEFAULT_TENANT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,6 +14,7 @@ class CaseToRun:
 
     line: int
     case: Case
+    tenant: str = DEFAULT_TENANT
     problems: tuple[str, ...] = ()  # beside those that the case knows of itself
 
     @property
@@ -31,9 +33,10 @@ class CaseLine:
 
     line: int
     text: bytes
+    tenant: str = DEFAULT_TENANT
     problems: tuple[str, ...] = ()  # that were found in it before
 
     def read(self) -> CaseToRun:
         """Return the case in the line."""
         case, problems = read_case_line(self.text)
-        return CaseToRun(line=self.line, case=case, problems=self.problems or problems)
+        return CaseToRun(line=self.line, case=case, tenant=self.tenant, problems=self.problems or problems)

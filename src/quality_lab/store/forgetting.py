@@ -100,13 +100,12 @@ def _find_in_records(connection: duckdb.DuckDBPyConnection, known: Mapping[str, 
         f"""
         create or replace temp table gone_in_{table} as
         with named as (
-            select t.source_id, t.line, s.tenant,
-                   unnest(regexp_extract_all(t.record, $conversation_name, 1)) as name, true as is_conversation
-            from {table} t join sources s using (source_id)
+            select source_id, line, tenant,
+                   unnest(regexp_extract_all(record, $conversation_name, 1)) as name, true as is_conversation
+            from {table}
             union all
-            select t.source_id, t.line, s.tenant,
-                   unnest(regexp_extract_all(t.record, $contact_name, 1)), false
-            from {table} t join sources s using (source_id)
+            select source_id, line, tenant, unnest(regexp_extract_all(record, $contact_name, 1)), false
+            from {table}
         ), plain as (
             select source_id, line, tenant, is_conversation,
                    coalesce(try_cast(name as json) ->> '$', trim(name, '"')) as name
@@ -116,8 +115,7 @@ def _find_in_records(connection: duckdb.DuckDBPyConnection, known: Mapping[str, 
         where case when is_conversation then array_contains($digests, {conversation})
                    else array_contains($digests, {contact}) end
         union
-        select t.source_id, t.line from {table} t join sources s using (source_id)
-        where s.tenant in (select tenant from gone_tenants)""",
+        select source_id, line from {table} where tenant in (select tenant from gone_tenants)""",
         {
             **known,
             "conversation_name": _NAMED.format("conversation"),

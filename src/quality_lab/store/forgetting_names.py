@@ -58,6 +58,8 @@ class ForgetReport:
 class _Found:
     """What is known of the names that are to be forgotten."""
 
+    tenant: str | None  # that goes as a whole
+
     names: set[tuple[Kind, str, str]]
     conversations: set[str]
     uids: set[str]
@@ -130,12 +132,14 @@ def _find(
     names: set[tuple[Kind, str, str]] = {("conversation", row[0], row[1]) for row in rows}
     if contact is not None:
         names |= {("contact", row[0], contact) for row in rows}
-    if tenant is not None and conversation is None and contact is None:
+    whole = tenant if conversation is None and contact is None else None
+    if whole is not None:
         held = connection.execute(
-            "select count(*) from sources where tenant = $tenant", {"tenant": tenant}
+            "select count(*) from sources where tenant = $tenant", {"tenant": whole}
         ).fetchone()
-        names = {("tenant", tenant, "")} if rows or held != (0,) else set()
+        names = {("tenant", whole, "")} if rows or held != (0,) else set()
     return _Found(
+        tenant=whole,
         names=names,
         conversations={row[1] for row in rows},
         uids={row[2].replace("-", "") for row in rows if row[2]},
@@ -166,7 +170,8 @@ def _out_of_journal(folder: Path, found: _Found, contact: str | None) -> int:
         return False
 
     def goes(line: dict[str, Any]) -> bool:
-        if about(line) or str(line.get("retracts")) in gone:
+        of_tenant = found.tenant is not None and line.get("tenant") == found.tenant
+        if of_tenant or about(line) or str(line.get("retracts")) in gone:
             gone.add(str(line.get("id")))
             return True
         return False

@@ -160,14 +160,14 @@ def _definition(record: ToolDefinition, place: Place) -> tuple[str, Row]:
 
 
 def _feedback(record: Feedback, place: Place) -> tuple[str, Row]:
-    target = record.target_key_space
-    call = None if record.call_key is None else uid(place.tenant, target, record.call_key)
-    talk = None if record.conversation_id is None else uid(place.tenant, target, record.conversation_id)
+    target, tenant = record.target_key_space, clean(record.tenant) or place.tenant
+    call = None if record.call_key is None else uid(tenant, target, record.call_key)
+    talk = None if record.conversation_id is None else uid(tenant, target, record.conversation_id)
     if target == BY_UID:  # the label names the call's surrogate key, not the ids that it was made from
         call, talk = record.call_key, None
     return "feedback", {
-        "feedback_uid": uid(place.tenant, record.key_space, record.key),
-        "tenant": place.tenant,
+        "feedback_uid": uid(tenant, record.key_space, record.key),
+        "tenant": tenant,
         "key_space": record.key_space,
         "key": clean(record.key),
         "target_level": record.target_level,
@@ -192,9 +192,10 @@ def _feedback(record: Feedback, place: Place) -> tuple[str, Row]:
 
 
 def _case(record: RegressionCase, place: Place) -> tuple[str, Row]:
+    tenant = clean(record.tenant) or place.tenant
     return "regression_cases", {
-        "case_uid": uid(place.tenant, record.key),
-        "tenant": place.tenant,
+        "case_uid": uid(tenant, record.key),
+        "tenant": tenant,
         "key": record.key,
         "record": record.record,
         "tool_name": clean(record.tool_name),
@@ -203,7 +204,7 @@ def _case(record: RegressionCase, place: Place) -> tuple[str, Row]:
         "status": clean(record.status),
         "proposal_id": record.proposal_id,
         "call_uid": record.call_uid
-        or (None if record.call_key is None else uid(place.tenant, "quality_lab", record.call_key)),
+        or (None if record.call_key is None else uid(tenant, "quality_lab", record.call_key)),
         "journal_line": record.journal_line,
         "created_at": _utc(record.created_at),
         "updated_at": _utc(record.updated_at),

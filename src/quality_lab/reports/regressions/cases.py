@@ -23,9 +23,9 @@ def failing(facts: RegressionFacts) -> Html:
     if not failed and not wrong:
         return paragraph(f"Nothing: no case of {counted(len(facts.run.verdicts), 'case')} failed.")
     broken = set(facts.changes.broken_cases) if facts.changes is not None else set()
-    titles = {case.case_id: case.title for case in facts.cases}
-    told = sorted([*failed, *wrong], key=lambda each: each.case_id not in broken)
-    cards = [_card(each, titles.get(each.case_id), each.case_id in broken) for each in told[:_CARDS]]
+    titles = {case.name: case.title for case in facts.cases}
+    told = sorted([*failed, *wrong], key=lambda each: each.name not in broken)
+    cards = [_card(each, titles.get(each.name), each.name in broken) for each in told[:_CARDS]]
     left = len(told) - _CARDS
     return join(
         [*cards, paragraph(f"{left:,} more in the table below.", class_="quiet") if left > 0 else None]
@@ -40,12 +40,12 @@ def _card(each: CaseVerdict, title: str | None, broken: bool) -> Html:
         tag("span", "by rules nobody wrote", class_="mark") if each.drafted else None,
         f"{each.label} on ",
         tag("code", each.tool_name),
-        f", case {each.case_id}",
+        f", case {each.name}",
         class_="marks",
     )
     return tag(
         "article",
-        tag("h3", title or f"Case {each.case_id}"),
+        tag("h3", title or f"Case {each.name}"),
         marks,
         paragraph(f"{each.passed} of {counted(each.trials, 'trial')} passed.") if each.trials > 1 else None,
         _failures(each.failures) if each.failures else paragraph(each.reason),
@@ -81,7 +81,7 @@ def flaky(facts: RegressionFacts) -> Html:
         )
         return paragraph(why)
     rows = [
-        [each.case_id, tag("code", each.tool_name), each.label, f"{each.passed} of {each.trials}"]
+        [each.name, tag("code", each.tool_name), each.label, f"{each.passed} of {each.trials}"]
         for each in found
     ]
     return table(["Case", "Tool", "Label", "Trials that passed"], rows, numeric=(3,))
@@ -104,7 +104,7 @@ def gates(facts: RegressionFacts) -> Html:
 def _gating(gating: Sequence[CaseFacts]) -> Html:
     rows = [
         [
-            case.case_id,
+            case.name,
             tag("code", case.tool_name),
             case.label,
             "good reply" if case.positive else "fault",
@@ -128,7 +128,7 @@ def _others(others: Sequence[CaseFacts]) -> Html | None:
         return None
     reasons = Counter(_code(case.why) for case in others)
     said = ", ".join(f"{reason} ({number})" for reason, number in reasons.most_common())
-    rows = [[case.case_id, tag("code", case.tool_name), case.title, case.why] for case in others[:_ROWS]]
+    rows = [[case.name, tag("code", case.tool_name), case.title, case.why] for case in others[:_ROWS]]
     left = len(others) - _ROWS
     words = "1 case does not gate" if len(others) == 1 else f"{len(others):,} cases do not gate"
     return join(

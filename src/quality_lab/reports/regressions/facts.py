@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from quality_lab.records import DEFAULT_TENANT
+
 if TYPE_CHECKING:
     from quality_lab.masking import Masker
     from quality_lab.metrics.filters import Filters
@@ -32,6 +34,7 @@ class CaseVerdict:
     """What one case came to in one run."""
 
     case_id: str
+    tenant: str = DEFAULT_TENANT
     tool_name: str
     label: str
     verdict: VerdictWord
@@ -43,6 +46,11 @@ class CaseVerdict:
     evidence: Mapping[str, int] = field(default_factory=dict)  # grade of a result: how many results
     refused: tuple[str, ...] = ()  # tools that cannot be undone, asked for and not run
     failures: tuple[FailureTold, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the case is called, and known by."""
+        return _name(self.case_id, self.tenant)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +75,7 @@ class CaseFacts:
     """One case of the lab."""
 
     case_id: str
+    tenant: str = DEFAULT_TENANT
     tool_name: str
     label: str
     title: str
@@ -75,6 +84,15 @@ class CaseFacts:
     positive: bool  # it was made from a good reply
     proof: str  # red, not_red, unprovable
     why: str  # why it does not gate; "" where it does
+
+    @property
+    def name(self) -> str:
+        """What the case is called, and known by."""
+        return _name(self.case_id, self.tenant)
+
+
+def _name(case_id: str, tenant: str) -> str:
+    return case_id if tenant == DEFAULT_TENANT else f"{case_id} of {tenant}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -77,11 +77,11 @@ def _sentences(facts: RegressionFacts) -> list[str]:
 
 def _passed(facts: RegressionFacts) -> dict[Group, str]:
     """Return of each group how many of its decided cases passed."""
-    positive = {case.case_id for case in facts.cases if case.positive}
+    positive = {case.name for case in facts.cases if case.positive}
     decided: Counter[Group] = Counter()
     passed: Counter[Group] = Counter()
     for each in facts.run.verdicts if facts.run is not None else ():
-        if each.verdict in ("PASS", "FAIL") and each.case_id not in positive:
+        if each.verdict in ("PASS", "FAIL") and each.name not in positive:
             decided[each.tool_name, each.label] += 1
             passed[each.tool_name, each.label] += each.verdict == "PASS"
     return {group: f"{passed[group]} of {number}" for group, number in decided.items()}

@@ -109,7 +109,7 @@ def verdicts(facts: RegressionFacts) -> Html:
     told = sorted(run.verdicts, key=lambda each: order[each.verdict])
     rows = [
         [
-            each.case_id,
+            each.name,
             tag("code", each.tool_name),
             each.label,
             each.verdict,

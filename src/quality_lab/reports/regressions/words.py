@@ -147,11 +147,11 @@ def findings(facts: RegressionFacts) -> list[RegressionFinding]:
     """Return what a meeting has to know, the gravest first."""
     run, changes = facts.run, facts.changes
     broken = set(changes.broken_cases) if changes is not None else set()
-    titles = {case.case_id: case.title for case in facts.cases}
+    titles = {case.name: case.title for case in facts.cases}
     verdicts = sorted(
-        run.verdicts if run is not None else (), key=lambda each: (each.case_id not in broken, each.case_id)
+        run.verdicts if run is not None else (), key=lambda each: (each.name not in broken, each.name)
     )
-    told = [_of_verdict(each, titles.get(each.case_id), each.case_id in broken) for each in verdicts]
+    told = [_of_verdict(each, titles.get(each.name), each.name in broken) for each in verdicts]
     rank = ("case_broken", "case_failed", "case_error", "case_flaky")
     of_cases = sorted((one for one in told if one is not None), key=lambda one: rank.index(one.kind))
     return [*of_cases[:_MOST_CASES], *_the_others(of_cases[_MOST_CASES:]), *_of_suite(facts)]
@@ -168,9 +168,10 @@ def _the_others(rest: Sequence[RegressionFinding]) -> Iterator[RegressionFinding
 
 
 def _of_verdict(each: CaseVerdict, title: str | None, broken: bool) -> RegressionFinding | None:
-    name = f"Case {each.case_id} on {each.tool_name}" + (f" ({title})" if title else "")
+    name = f"Case {each.name} on {each.tool_name}" + (f" ({title})" if title else "")
     evidence = {
         "case_id": each.case_id,
+        "tenant": each.tenant,
         "verdict": each.verdict,
         "passed": each.passed,
         "trials": each.trials,
