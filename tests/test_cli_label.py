@@ -117,3 +117,23 @@ def test_a_label_on_a_call_that_comes_later_finds_its_call(home: Path, tmp_path:
 
     [row] = run("--home", home, "calls", "--label", "wrong_tool", "--json").document
     assert row["call_uid"].replace("-", "") == later
+
+
+def test_a_label_lies_in_the_tenant_of_its_call(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    file = write(tmp_path / "traces.jsonl", trace(1))
+    run("--home", home, "load", file, "--tenant", "north")
+    run("--home", home, "load", file)
+    [north] = run("--home", home, "calls", "--tenant", "north", "--json").document
+
+    run("--home", home, "label", north["call_uid"], "bad_args")
+
+    def labelled(tenant: str) -> int:
+        rows = run("--home", home, "labels", "--tenant", tenant, "--json").document
+        return int(sum(row["calls"] for row in rows if row["label"] == "bad_args"))
+
+    assert [line.get("tenant") for line in journal(home)] == ["north"]
+    assert (labelled("north"), labelled("default")) == (1, 0)
+    exported = run("--home", home, "export", "feedback", "-", "--tenant", "north").out
+    assert json.loads(exported)["label"] == "bad_args"
+    assert run("--home", home, "export", "feedback", "-", "--tenant", "default").out == ""
