@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quality_lab import js_text
+from quality_lab import js_text, json_text
 from quality_lab.errors import UsageError
 
 HIDDEN = "***"
@@ -31,3 +31,20 @@ def without_token(text: str, token: str) -> str:
     if len(token) < _SHORTEST_SECRET:
         return text
     return text.replace(token, HIDDEN).replace(js_text.quoted(token)[1:-1], HIDDEN)
+
+
+def without_token_in_json(text: str, token: str) -> str:
+    """Return JSON *text* as `without_token`, even where escapes spell the token out.
+
+    >>> without_token_in_json('{"note": "tok\\\\u002d1234"}', "tok-1234")
+    '{"note":"***"}'
+    """
+    shown = without_token(text, token)
+    if "\\" not in shown:
+        return shown
+    try:
+        plain = json_text.compact(json_text.parse(shown))
+    except json_text.JsonTextError:
+        return shown
+    spelt = without_token(plain, token)
+    return shown if spelt == plain else spelt
