@@ -250,3 +250,22 @@ def test_more_broken_lines_than_are_held_in_memory_are_each_in_quarantine_once(t
     assert lines == list(range(2, 20_502))
     assert again.rejected == 3
     assert [(one.line, one.text) for one in store.rejects()] == [(n, '{"messages": 7}') for n in (2, 3, 4)]
+
+
+@pytest.mark.parametrize("given", ["data/journal/labels.jsonl", "data/../data/journal", "data"])
+def test_the_home_s_own_journal_is_read_once_though_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    line = {"record_type": "label", "id": "aa", "label": "bad_args", "call": {"tool_call_id": 1}}
+    write(tmp_path / "home" / "data" / "journal" / "labels.jsonl", line)
+    monkeypatch.chdir(tmp_path / "home")
+    store = Store(Path.cwd())
+
+    report = store.load([given, given], tenant="north", keep=True)
+
+    [one] = [file for file in report.files if file.path.endswith("labels.jsonl")]
+    assert (one.path.startswith(given), one.loaded) == (True, 1)
+    assert report.store["feedback"] == 1
+    assert [(row.path, row.tenant) for row in store.sources() if row.path.endswith(".jsonl")] == [
+        ("data/journal/labels.jsonl", "default")
+    ]

@@ -72,6 +72,13 @@ def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Fou
             yield Found(given=text, path=path, named=True, problem="no such file or folder")
 
 
+def own_journal(home: Path, found: Iterable[Found]) -> list[Found]:
+    """Return the files of the journal of *home*, as *found* where a path that was given leads to them too."""
+    given = {one.path.resolve(): one for one in reversed([*found])}
+    paths = sorted((home / "data" / "journal").glob("*.jsonl"))
+    return [given.get(path.resolve(), Found(given=str(path), path=path, named=False)) for path in paths]
+
+
 def _matches(pattern: str) -> list[str]:
     """Return what a *pattern* matches as it was written: absolute, or relative to the current folder."""
     if not glob.has_magic(pattern):

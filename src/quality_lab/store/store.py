@@ -32,6 +32,7 @@ from quality_lab.store.sources import (
     find,
     found_again,
     listed_beside,
+    own_journal,
     shown_path,
     stored_path,
     write_list,
@@ -115,8 +116,10 @@ class Store(Asking):
         found = list(find(paths, home=self.home))
         text = None if map is None else read_map_file(map)
         options = LoadOptions(format=format, tenant=tenant, source=source, style=style, map=text)
-        own = self._journal()
-        work = [(one, options, keep) for one in found] + [(one, LoadOptions(), False) for one in own]
+        own = own_journal(self.home, found)
+        mine = {one.path.resolve() for one in own}
+        work = [(one, options, keep) for one in found if one.path.resolve() not in mine]
+        work += [(one, LoadOptions(), False) for one in own]
         replaced = set() if text is None else self._mapped_otherwise(found, options)
         if rebuild or replaced:
             report = self._rebuild(work, started, progress, without=replaced)
@@ -188,10 +191,6 @@ class Store(Asking):
         """Return how many of each noun the lab holds."""
         with self.question() as connection:
             return totals_in(connection)
-
-    def _journal(self) -> list[Found]:
-        folder = self.home / "data" / "journal"
-        return [Found(given=str(path), path=path, named=False) for path in sorted(folder.glob("*.jsonl"))]
 
     def _overrides(self) -> outcomes.OutcomeOverrides:
         path = self.home / "data" / "outcomes.toml"
