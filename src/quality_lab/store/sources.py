@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quality_lab.errors import InputError, OutputError
@@ -75,8 +75,11 @@ def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Fou
 def own_journal(home: Path, found: Iterable[Found]) -> list[Found]:
     """Return the files of the journal of *home*, as *found* where a path that was given leads to them too."""
     given = {one.path.resolve(): one for one in reversed([*found])}
-    paths = sorted((home / "data" / "journal").glob("*.jsonl"))
-    return [given.get(path.resolve(), Found(given=str(path), path=path, named=False)) for path in paths]
+    own = []
+    for path in sorted((home / "data" / "journal").glob("*.jsonl")):
+        one = given.get(path.resolve())
+        own.append(Found(given=str(path), path=path, named=False) if one is None else replace(one, path=path))
+    return own
 
 
 def _matches(pattern: str) -> list[str]:
