@@ -21,7 +21,7 @@ from typing import Any
 from quality_lab.errors import OutputError, UsageError
 from quality_lab.json_text import compact
 
-SHELVES = ("labels", "decisions", "cases", "verdicts", "retractions")
+SHELVES = ("labels", "decisions", "cases", "queues", "verdicts", "retractions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,18 @@ class Journal:
         return {str(line["retracts"]) for line in self.lines("retractions") if "retracts" in line}
 
     def latest(self, *, author: str | None) -> dict[str, Any] | None:
-        """Return the newest line of *author* that still stands and is no verdict, or None."""
+        """Return the newest line of *author* that still stands and is no verdict, or None.
+
+        A queue is taken back by its first line, so its calls are no lines to take back.
+        """
         gone = self.retracted()
         standing = [
             line
-            for shelf in ("labels", "decisions", "cases")
+            for shelf in ("labels", "decisions", "cases", "queues")
             for line in self.lines(shelf)
-            if line.get("author") == author and line.get("id") not in gone
+            if line.get("author") == author
+            and line.get("id") not in gone
+            and line.get("record_type") != "queued_call"
         ]
         return max(
             standing, key=lambda line: (str(line.get("created_at")), str(line.get("id"))), default=None

@@ -202,6 +202,37 @@ class Decision:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Queue:
+    """A draw of calls to be reviewed, as it was when it was made: `sampling` says how calls are drawn."""
+
+    key: str  # id of the journal line
+    strategy: str
+    seed: int
+    size: int  # calls asked for
+    overlap: float  # share of them that two people review
+    reviewers: tuple[str, ...]
+    filters: str  # JSON text: the common filters that picked the frame, times in UTC
+    strata: str  # JSON text: a list of stratum, calls, drawn
+    frame: str  # JSON text: a list of tool_name, stratum, calls; REVIEWED are those that were known before
+    drawn_at: datetime | None = None
+    author: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueuedCall:
+    """One call of such a draw."""
+
+    key: str  # id of the journal line
+    queue: str  # id of the queue's line
+    call_uid: str
+    tool_name: str
+    stratum: str
+    probability: float  # of having been drawn
+    position: int  # 1-based, in the order of review
+    reviewers: tuple[str, ...]  # who is asked; nobody in particular where empty
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Retraction:
     """A journal line that takes another journal line back."""
 
@@ -239,6 +270,8 @@ Record = (
     | RegressionCase
     | TrackedProposal
     | Decision
+    | Queue
+    | QueuedCall
     | Retraction
     | SetAside
 )

@@ -1,4 +1,4 @@
-"""The workbench's own journal: labels on calls, cases, decisions, and lines that take other lines back.
+"""The workbench's own journal: labels on calls, cases, decisions, queues, and lines that take other lines back.
 
 A label names its call by what the person who wrote it knew: upstream's id of the trace, the call's
 `call_uid`, its key, or, in a chat, conversation, message and place in the message's batch. Kinds of lines
@@ -16,6 +16,7 @@ import msgspec
 from quality_lab.formats.chat import call_key
 from quality_lab.formats.contract import ObjectFormat, Reading, Unit, each_object
 from quality_lab.formats.flat import FlatDecoder
+from quality_lab.formats.journal_queues import bare_uid, queue_of, queued_call_of
 from quality_lab.formats.moments import iso_moment
 from quality_lab.formats.units import RawUnit
 from quality_lab.formats.upstream import arguments_of, label_of
@@ -145,6 +146,10 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
             return (replace(case, tenant=line_of_case.tenant),)
         if record_type == "decision":
             return (_decision_of(_decision.decode(text, reading.notes)),)
+        if record_type == "queue":
+            return (queue_of(text, reading.notes),)
+        if record_type == "queued_call":
+            return (queued_call_of(text, reading.notes),)
         if record_type == "verdict":
             return (SetAside(kind=record_type, reason="kept in the journal; nothing is counted from it"),)
         tally(reading.notes, reading.notes.not_understood, record_type)
@@ -214,7 +219,7 @@ def _target(found: _Label, reading: Reading) -> tuple[TargetLevel, str, str | No
         raise Refused("call", "wanted a call or a conversation that the label is about")
     call = _call_target.decode(bytes(found.call), reading.notes, below="call")
     if call.call_uid is not None:
-        return "call", BY_UID, call.conversation_id, _uid(call.call_uid), None
+        return "call", BY_UID, call.conversation_id, bare_uid(call.call_uid, "call.call_uid"), None
     if call.tool_call_id is not None:
         return "call", UPSTREAM, call.conversation_id, str(call.tool_call_id), None
     space = _key_space(call.key_space or call.format, "call.format")
@@ -224,13 +229,6 @@ def _target(found: _Label, reading: Reading) -> tuple[TargetLevel, str, str | No
         wanted = "tool_call_id, call_uid, key, or conversation_id with message and index"
         raise Refused("call", f"wanted {wanted}")
     return "call", space, call.conversation_id, call_key(call.conversation_id, call.message, call.index), None
-
-
-def _uid(text: str) -> str:
-    bare = text.replace("-", "").lower()
-    if len(bare) != 32 or not set(bare) <= set("0123456789abcdef"):
-        raise Refused("call.call_uid", f"wanted 32 hex digits, got {text[:40]!r}")
-    return bare
 
 
 def _key_space(name: str | None, path: str) -> str:

@@ -195,6 +195,7 @@ _CONDITIONS = {
     "regression_cases": f"call_uid in (select call_uid from gone_calls) or {_in_records('regression_cases')}",
     "proposals": _in_records("proposals"),
     "decisions": _BY_TENANT,
+    "queue_calls": "call_uid in (select call_uid from gone_calls)",
     "rejects": _in_records("rejects"),
     "versions": "uid in (select call_uid from gone_calls)"
     " or (content ->> 'call_uid')::uuid in (select call_uid from gone_calls)"

@@ -14,6 +14,7 @@ import duckdb
 from quality_lab.store.batches import columns_of
 from quality_lab.store.contested import BOOKKEEPING, settle
 from quality_lab.store.folding import fold_call, fold_feedback
+from quality_lab.store.journal_lines import LINES, merge_lines, retract
 from quality_lab.store.span_labels import place_span_labels
 
 TABLES = (
@@ -25,6 +26,8 @@ TABLES = (
     "regression_cases",
     "proposals",
     "decisions",
+    "queues",
+    "queue_calls",
     "retractions",
 )
 
@@ -53,8 +56,8 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
         if _some(connection, table):
             _merge_versions(connection, table, key, weight)
             settle(connection, table, key, weight, fold)
-    for table in filter(lambda name: _some(connection, name), ("retractions", "decisions")):
-        _merge_lines(connection, table)
+    for table in filter(lambda name: _some(connection, name), LINES):
+        merge_lines(connection, table)
     for table, key in (("regression_cases", "case_uid"), ("proposals", "proposal_uid")):
         if _some(connection, table):
             _merge_newest(connection, table, key)
@@ -63,7 +66,7 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
     for table, bring in (*whole, ("tool_definitions", _merge_definitions)):
         if _some(connection, table):
             bring(connection)
-    _retract(connection)
+    retract(connection)
     _lay_out_staging(connection)
 
 
@@ -274,27 +277,3 @@ def _merge_definitions(connection: duckdb.DuckDBPyConnection) -> None:
         group by digest""")
     run("delete from tool_definitions where digest in (select digest from folded)")
     run(f"insert into tool_definitions select {names} from folded")
-
-
-def _merge_lines(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    """Take in lines of the journal, each of which stands once whatever else there is."""
-    names = ", ".join(columns_of(connection, table))
-    connection.execute(f"""
-        insert into statuses
-        select unit, 0, case when row_number() over (partition by key order by unit) = 1
-                                  and key not in (select key from {table})
-                             then 'loaded' else 'unchanged' end
-        from staged_{table}""")
-    connection.execute(f"""
-        insert into {table}
-        select {names} from staged_{table} where key not in (select key from {table})
-        qualify row_number() over (partition by key order by source_id, line) = 1""")
-
-
-def _retract(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take out what the journal says and another line of the journal takes back."""
-    connection.execute("delete from decisions where key in (select retracts from retractions)")
-    connection.execute("""
-        delete from feedback where key_space = 'journal' and key in (select retracts from retractions)""")
-    connection.execute("""
-        delete from regression_cases where journal_line in (select retracts from retractions)""")

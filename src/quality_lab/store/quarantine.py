@@ -8,7 +8,7 @@ import duckdb
 
 from quality_lab.records import Reject
 from quality_lab.store.batches import append, columns_of
-from quality_lab.store.rows import clean
+from quality_lab.store.row_values import clean
 
 
 class Quarantine:

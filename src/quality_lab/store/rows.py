@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from quality_lab.outcomes import OutcomeOverrides, is_empty, outcome_of
+from quality_lab.outcomes import is_empty, outcome_of
 from quality_lab.records import (
     BY_UID,
     Conversation,
     Decision,
     Feedback,
     Message,
+    Queue,
+    QueuedCall,
     Record,
     RegressionCase,
     Retraction,
@@ -21,29 +20,10 @@ from quality_lab.records import (
     ToolDefinition,
     TrackedProposal,
 )
-
-Row = dict[str, object]
-
-
-def uid(*parts: str) -> str:
-    """Return the md5 of the *parts*, each behind its length, as 32 hex digits: the surrogate key of a row.
-
-    The lengths keep ("a", "bc") and ("ab", "c") apart. The bytes stand in the order of DuckDB's `md5_number`.
-    """
-    text = "".join(f"{len(part)}:{part}" for part in parts)
-    digest = hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
-    return digest[::-1].hex()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """Where a record was read: small number of the file, line, and the ordinal of its unit within this load."""
-
-    tenant: str
-    source_id: int
-    line: int
-    unit: int
-    overrides: OutcomeOverrides
+from quality_lab.store.journal_rows import decision_row, queue_row, queued_call_row, retraction_row
+from quality_lab.store.row_values import Place as Place
+from quality_lab.store.row_values import Row, clean, utc
+from quality_lab.store.row_values import uid as uid
 
 
 def row_of(record: Record, place: Place) -> tuple[str, Row]:
@@ -55,17 +35,6 @@ def row_of(record: Record, place: Place) -> tuple[str, Row]:
     return table, row
 
 
-def _utc(moment: datetime | None) -> datetime | None:
-    return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def clean(text: str | None) -> str | None:
-    """Return *text* as UTF-8 can hold it: a lone surrogate becomes U+FFFD (JSON text keeps it as its escape)."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _conversation(record: Conversation, place: Place) -> tuple[str, Row]:
     return "conversations", {
         "conversation_uid": uid(place.tenant, record.key_space, record.conversation_id),
@@ -75,8 +44,8 @@ def _conversation(record: Conversation, place: Place) -> tuple[str, Row]:
         "source": clean(record.source),
         "model": clean(record.model),
         "style": clean(record.style),
-        "started_at": _utc(record.started_at),
-        "ended_at": _utc(record.ended_at),
+        "started_at": utc(record.started_at),
+        "ended_at": utc(record.ended_at),
         "offered": None if record.offered is None else list(record.offered),
     }
 
@@ -92,7 +61,7 @@ def _message(record: Message, place: Place) -> tuple[str, Row]:
         "call_id": clean(record.call_id),
         "name": clean(record.name),
         "model": clean(record.model),
-        "created_at": _utc(record.created_at),
+        "created_at": utc(record.created_at),
         "latency_ms": record.latency_ms,
         "input_tokens": record.input_tokens,
         "output_tokens": record.output_tokens,
@@ -135,7 +104,7 @@ def _tool_call(record: ToolCall, place: Place) -> tuple[str, Row]:
         "style": clean(record.style),
         "model": clean(record.model),
         "tool_definition": record.tool_definition,
-        "created_at": _utc(record.created_at),
+        "created_at": utc(record.created_at),
         "latency_ms": record.latency_ms,
         "in_trace": record.seen_in == "trace",
         "in_feedback": record.seen_in == "feedback",
@@ -154,8 +123,8 @@ def _definition(record: ToolDefinition, place: Place) -> tuple[str, Row]:
         "parameters": record.parameters,
         "effect": record.effect,
         "server": clean(record.server),
-        "first_at": _utc(record.seen_at),
-        "last_at": _utc(record.seen_at),
+        "first_at": utc(record.seen_at),
+        "last_at": utc(record.seen_at),
     }
 
 
@@ -181,7 +150,7 @@ def _feedback(record: Feedback, place: Place) -> tuple[str, Row]:
         "author_kind": record.author_kind,
         "author": clean(record.author),
         "note": clean(record.note),
-        "created_at": _utc(record.created_at),
+        "created_at": utc(record.created_at),
         "guide_version": clean(record.guide_version),
         "expected_tool": clean(record.expected_tool),
         "expected_arguments": record.expected_arguments,
@@ -206,8 +175,8 @@ def _case(record: RegressionCase, place: Place) -> tuple[str, Row]:
         "call_uid": record.call_uid
         or (None if record.call_key is None else uid(tenant, "quality_lab", record.call_key)),
         "journal_line": record.journal_line,
-        "created_at": _utc(record.created_at),
-        "updated_at": _utc(record.updated_at),
+        "created_at": utc(record.created_at),
+        "updated_at": utc(record.updated_at),
     }
 
 
@@ -222,38 +191,9 @@ def _proposal(record: TrackedProposal, place: Place) -> tuple[str, Row]:
         "source": clean(record.source),
         "label": clean(record.label),
         "status": clean(record.status),
-        "created_at": _utc(record.created_at),
-        "updated_at": _utc(record.updated_at),
-        "decided_at": _utc(record.decided_at),
-    }
-
-
-def _decision(record: Decision, place: Place) -> tuple[str, Row]:
-    return "decisions", {
-        "key": record.key,
-        "tenant": clean(record.tenant) or place.tenant,
-        "fingerprint": clean(record.fingerprint),
-        "action": record.action,
-        "kind": clean(record.kind),
-        "ref": clean(record.ref),
-        "url": clean(record.url),
-        "note": clean(record.note),
-        "owner": clean(record.owner),
-        "due": clean(record.due),
-        "expectation": clean(record.expectation),
-        "effective_at": _utc(record.effective_at),
-        "decided_at": _utc(record.decided_at),
-        "author": clean(record.author),
-        "seen": record.seen,
-    }
-
-
-def _retraction(record: Retraction, place: Place) -> tuple[str, Row]:
-    return "retractions", {
-        "key": record.key,
-        "retracts": record.retracts,
-        "author": clean(record.author),
-        "created_at": _utc(record.created_at),
+        "created_at": utc(record.created_at),
+        "updated_at": utc(record.updated_at),
+        "decided_at": utc(record.decided_at),
     }
 
 
@@ -266,6 +206,8 @@ _MAKERS: dict[type, Callable[..., tuple[str, Row]]] = {
     Feedback: _feedback,
     RegressionCase: _case,
     TrackedProposal: _proposal,
-    Decision: _decision,
-    Retraction: _retraction,
+    Decision: decision_row,
+    Queue: queue_row,
+    QueuedCall: queued_call_row,
+    Retraction: retraction_row,
 }

@@ -190,6 +190,35 @@ create table decisions (
     line bigint not null              -- origin line, 1-based
 );
 
+create table queues (
+    key varchar not null,             -- of the journal line that says so
+    strategy varchar not null,        -- mixed, errors, random, rare, disputed
+    seed bigint not null,             -- of the draw
+    size bigint not null,             -- calls asked for
+    overlap double not null,          -- share of them that two people review
+    reviewers varchar[] not null,     -- who is asked
+    filters varchar not null,         -- JSON text: the filters that picked the frame, times in UTC
+    strata varchar not null,          -- JSON text: stratum, calls, drawn
+    frame varchar not null,           -- JSON text: tool_name, stratum, calls when it was drawn
+    drawn_at timestamp,               -- UTC
+    author varchar,                   -- who drew it
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
+create table queue_calls (
+    key varchar not null,             -- of the journal line that says so
+    queue varchar not null,           -- key of its queue
+    call_uid uuid not null,           -- of the call; it may not be here
+    tool_name varchar not null,       -- of the call when it was drawn
+    stratum varchar not null,         -- that it was drawn from
+    probability double not null,      -- of having been drawn, 0 to 1
+    position integer not null,        -- 1-based, in the order of review
+    reviewers varchar[] not null,     -- who is asked
+    source_id integer not null,       -- origin file
+    line bigint not null              -- origin line, 1-based
+);
+
 create table retractions (
     key varchar not null,             -- of the journal line that retracts
     retracts varchar not null,        -- id of the journal line that is taken back

@@ -1,0 +1,232 @@
+"""What a lab does to choose whom to ask about which calls: draw queues, and tell how far their review is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Unpack
+
+from quality_lab.answers import Answer
+from quality_lab.errors import NoData, StoreBusy, UsageError
+from quality_lab.lab.drawing import DrawWords, drawn_with, kept_filters, queue_entries, queue_filters
+from quality_lab.lab.filter_words import FilterWords
+from quality_lab.lab.reviewing import Reviewing, reviewer_name
+from quality_lab.sampling import STRATEGIES, Strategy
+
+if TYPE_CHECKING:
+    from quality_lab.metrics.queue_calls import QueuedCall
+    from quality_lab.metrics.queue_lines import QueueLine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueueRow:
+    """A queue and how far its review has come."""
+
+    id: str = field(metadata={"help": "of the journal's line; `undo` takes it back"})
+    drawn_at: datetime | None
+    author: str | None = field(metadata={"help": "who drew it"})
+    strategy: str
+    seed: int = field(metadata={"unit": "number"})
+    calls: int = field(metadata={"help": "calls drawn"})
+    reviewed: int = field(metadata={"help": "of them, with a label"})
+    drawn_from: int = field(metadata={"help": "eligible calls when it was drawn"})
+    overlap: float = field(metadata={"unit": "share", "help": "calls that two people review"})
+    reviewers: tuple[str, ...]
+    filters: dict[str, Any] = field(metadata={"unit": "json", "help": "what picked the eligible calls"})
+    strata: tuple[dict[str, Any], ...] = field(
+        metadata={"unit": "json", "compact": False, "help": "calls and drawn calls of each stratum"}
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReviewerProgress:
+    """A reviewer of a queue."""
+
+    reviewer: str = field(metadata={"help": "anybody, for calls that nobody in particular is asked about"})
+    asked: int = field(metadata={"help": "calls that this reviewer is asked about"})
+    done: int = field(metadata={"help": "of them, calls that need no word of this reviewer any more"})
+    left: int
+    labelled: int = field(metadata={"help": "calls of the queue that this reviewer has labelled"})
+
+
+class Queueing(Reviewing):
+    """The part of a lab that draws queues. A queue is lines of the journal, and counts at once."""
+
+    def queue(
+        self,
+        queue: str | None = None,
+        *,
+        size: int | None = None,
+        seed: int | None = None,
+        strategy: Strategy = "mixed",
+        reviewers: Sequence[str] = (),
+        overlap: float = 0.0,
+        left: bool = False,
+        author: str | None = None,
+        **filters: Unpack[FilterWords],
+    ) -> Answer[QueuedCall]:
+        """Return the calls of a queue in the order of review: the newest, that called *queue*, or a new one.
+
+        With a *size* a queue is drawn and kept in the journal, unless the newest one was drawn with the same
+        words: a cell that is run again draws nothing. Eligible are calls that rates count (seen in a trace
+        export, no guard rows) and that nobody has labelled yet; calls that reviewers dispute come in too
+        where the strategy is "mixed" or "disputed". *filters* narrow them; `sampling` says how they are
+        drawn and with what probability. Without a *seed* each new queue has the next number.
+        With *left* only calls that still wait for somebody come back.
+
+        >>> import quality_lab as ql
+        >>> lab = ql.open_demo()
+        >>> drawn = lab.queue(size=40, seed=7, reviewers=["dana", "lee"], overlap=0.2, author="dana")
+        >>> len(drawn), sum(len(call.reviewers) == 2 for call in drawn)
+        (40, 8)
+        >>> [row.asked for row in lab.queue_progress()]
+        [24, 24]
+        >>> _ = lab.undo(drawn[0].queue, reviewer="dana")
+
+        Raises: UsageError for a queue that cannot be drawn, NoData where nothing is eligible or no queue is
+        there, StoreBusy, OutputError.
+        """
+        if size is None:
+            if filters or reviewers or overlap or seed is not None:
+                raise UsageError("a queue is drawn with a size; without one the newest queue comes back")
+            line = self._queue(queue)
+        else:
+            if queue is not None:
+                raise UsageError("a queue is either drawn with a size, or asked for by its id")
+            line = self._drawn(size, seed, strategy, tuple(reviewers), overlap, author, filters)
+        return self._calls_of(line, left=left)
+
+    def queues(self) -> Answer[QueueRow]:
+        """Return the queues that were drawn and not taken back, the newest first.
+
+        >>> import quality_lab as ql
+        >>> len(ql.open_demo().queues())
+        0
+        """
+        from quality_lab.metrics.queue_lines import queue_lines
+
+        rows = [_row(line) for line in queue_lines(self.store)] if self.store.exists() else []
+        return Answer(rows, QueueRow, title="Queues")
+
+    def queue_progress(self, queue: str | None = None) -> Answer[ReviewerProgress]:
+        """Return for each reviewer of the newest queue, or of that called *queue*, what is done and what is left.
+
+        Raises: NoData where there is no queue.
+        """
+        from quality_lab.metrics.queue_calls import queue_calls
+
+        line = self._queue(queue)
+        calls = queue_calls(self.store, queue=line.key)
+        people = list(line.reviewers) or ["anybody"]
+        people += sorted({name for call in calls for name in call.done_by} - set(people))
+        rows = []
+        for name in people:
+            asked = [call for call in calls if name in (call.reviewers or ("anybody",))]
+            left = sum(not call.done and name not in call.done_by for call in asked)
+            labelled = sum(name in call.done_by for call in calls)
+            rows.append(
+                ReviewerProgress(
+                    reviewer=name, asked=len(asked), done=len(asked) - left, left=left, labelled=labelled
+                )
+            )
+        return Answer(rows, ReviewerProgress, title=f"Progress of queue {line.key[:8]}")
+
+    def _queue(self, key: str | None) -> QueueLine:
+        from quality_lab.metrics.queue_lines import queue_called, queue_lines
+
+        if key is not None:
+            return queue_called(self.store, key)
+        lines = queue_lines(self.store) if self.store.exists() else []
+        if not lines:
+            raise NoData("no queue was drawn in this lab yet; `queue --size 40` draws one")
+        return lines[0]
+
+    def _calls_of(self, line: QueueLine, *, left: bool) -> Answer[QueuedCall]:
+        from quality_lab.metrics.queue_calls import QueuedCall, queue_calls
+
+        calls = queue_calls(self.store, queue=line.key)
+        shown = [call for call in calls if not call.done] if left else calls
+        done = sum(call.done for call in calls)
+        drawn = ", ".join(f"{drawn} of {of} {name}" for name, (of, drawn) in line.drawn_of().items())
+        notes = [
+            f"drawn by {line.author or 'nobody named'}: {line.strategy}, seed {line.seed}; {drawn}",
+            f"{done} of {len(calls)} calls done",
+        ]
+        if line.here < line.drawn:
+            notes.append(f"{line.drawn - line.here} of the {line.drawn} calls that were drawn are forgotten")
+        when = "" if line.drawn_at is None else f" of {line.drawn_at:%Y-%m-%d}"
+        return Answer(shown, QueuedCall, title=f"Queue {line.key[:8]}{when}", notes=notes)
+
+    def _drawn(
+        self,
+        size: int,
+        seed: int | None,
+        strategy: Strategy,
+        reviewers: tuple[str, ...],
+        overlap: float,
+        author: str | None,
+        words: FilterWords,
+    ) -> QueueLine:
+        """Return the queue that these words draw: a new one, or the newest where it was drawn with them."""
+        from quality_lab.metrics.asking import together
+        from quality_lab.metrics.queue_lines import queue_called, queue_lines
+
+        if strategy not in STRATEGIES:
+            raise UsageError(f"wanted a strategy of {', '.join(STRATEGIES)}; came {strategy!r}")
+        if size < 1:
+            raise UsageError(f"wanted a queue of at least one call, came {size}")
+        filters = queue_filters(words)
+        with together(self.store):
+            lines = queue_lines(self.store)
+            given = DrawWords(
+                strategy=strategy, overlap=overlap, reviewers=reviewers, filters=kept_filters(filters)
+            )
+            newest = lines[0] if lines else None
+            if newest is not None and drawn_with(newest, given, size=size, seed=seed):
+                return newest
+            number = self._next_seed() if seed is None else seed
+            entries = queue_entries(self.store, given, filters=filters, size=size, seed=number)
+        written = self._keep_queue(entries, author=author or reviewer_name())
+        return queue_called(self.store, written)
+
+    def _keep_queue(self, entries: list[dict[str, Any]], *, author: str) -> str:
+        """Return the id of the queue that was written with all its calls in one write, and brought in."""
+        from uuid import uuid4
+
+        key = uuid4().hex
+        entries[0]["id"] = key
+        for entry in entries[1:]:
+            entry["queue"] = key
+        self.journal.extend("queues", entries, author=author)
+        try:
+            self.store.load()
+        except StoreBusy as busy:
+            raise StoreBusy(f"queue {key} is safe in the journal; the next load brings it: {busy}") from busy
+        return key
+
+    def _next_seed(self) -> int:
+        """Return one more than the number of queues that were ever drawn here, those taken back among them."""
+        drawn = [line for line in self.journal.lines("queues") if line.get("record_type") == "queue"]
+        return len(drawn) + 1
+
+
+def _row(line: QueueLine) -> QueueRow:
+    strata = tuple(
+        {"stratum": name, "calls": calls, "drawn": drawn} for name, (calls, drawn) in line.drawn_of().items()
+    )
+    return QueueRow(
+        id=line.key,
+        drawn_at=line.drawn_at,
+        author=line.author,
+        strategy=line.strategy,
+        seed=line.seed,
+        calls=line.drawn,
+        reviewed=line.reviewed,
+        drawn_from=sum(calls for calls, _ in line.drawn_of().values()),
+        overlap=line.overlap,
+        reviewers=tuple(line.reviewers),
+        filters=json.loads(line.filters),
+        strata=strata,
+    )

@@ -1,0 +1,204 @@
+"""A queue on a real store: who is drawn, with what probability, what the journal keeps of it, and undoing it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from test_store_loading import trace, write
+
+from quality_lab.errors import NoData, UsageError
+from quality_lab.lab import Lab, open_lab
+from quality_lab.sampling import draw_number
+
+CALLS = 60
+ERRORS = range(1, 7)  # the calls that failed
+
+
+def a_call(number: int) -> dict[str, object]:
+    """Return a trace in a conversation of its own; the first six failed, three are of a seldom called tool."""
+    failed = number in ERRORS
+    tool = "hand_over" if number in (21, 22, 23) else "compute_exchange_quote"
+    return trace(number, conversationId=number, error=failed, toolName=tool)
+
+
+def a_lab(folder: Path) -> Lab:
+    lab = open_lab(folder / "home")
+    lab.load(write(folder / "traces.jsonl", *map(a_call, range(1, CALLS + 1))))
+    return lab
+
+
+def test_every_call_has_the_probability_of_its_stratum_and_they_sum_to_the_size(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+
+    drawn = lab.queue(size=15, seed=7, strategy="errors", author="dana")
+
+    # floor 3: ceil(3·6/60) = 1 of the errors and ceil(3·54/60) = 3 of the rest; the other 11 to errors first
+    assert Counter(call.stratum for call in drawn) == {"error": 6, "rest": 9}
+    assert {(call.stratum, call.probability) for call in drawn} == {("error", 1.0), ("rest", 9 / 54)}
+    assert 6 * 1.0 + 54 * (9 / 54) == len(drawn) == 15
+
+
+def test_the_calls_with_the_least_random_numbers_are_drawn(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    every = sorted((call.call_uid for call in lab.calls()), key=lambda uid: draw_number(7, uid))
+
+    drawn = lab.queue(size=10, seed=7, strategy="random", author="dana")
+
+    assert [call.call_uid for call in drawn] == every[:10]
+
+
+def test_a_seed_draws_the_same_calls_in_whatever_order_files_were_loaded(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    forward = a_lab(tmp_path / "a")
+    backward = open_lab(tmp_path / "b" / "home")
+    for part in (range(60, 30, -1), range(30, 0, -1)):
+        backward.load(write(tmp_path / "b" / f"{part[0]}.jsonl", *map(a_call, part)))
+
+    ones, others = (
+        lab.queue(size=20, seed=3, reviewers=["dana", "lee"], overlap=0.5, author="dana")
+        for lab in (forward, backward)
+    )
+
+    assert [(call.call_uid, call.reviewers) for call in ones] == [
+        (call.call_uid, call.reviewers) for call in others
+    ]
+    assert {call.call_uid for call in ones} != {
+        call.call_uid for call in forward.queue(size=20, seed=4, author="dana")
+    }
+
+
+def test_calls_that_somebody_labelled_are_not_drawn_and_counted_beside_the_frame(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    for call in lab.calls()[:2]:
+        lab.label(call.call_uid, "good_reply", reviewer="lee")
+
+    drawn = lab.queue(size=60, seed=1, strategy="errors", author="dana")
+
+    assert len(drawn) == 58
+    assert {call.probability for call in drawn} == {1.0}
+    [head] = [line for line in lab.journal.lines("queues") if line["record_type"] == "queue"]
+    assert sum(cell["calls"] for cell in head["frame"] if cell["stratum"] == "reviewed") == 2
+
+
+def test_a_cell_that_is_run_again_draws_nothing_anew(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+
+    first, again = (lab.queue(size=10, seed=7, reviewers=["dana"], author="dana") for _ in range(2))
+    other = lab.queue(size=10, seed=8, reviewers=["dana"], author="dana")
+
+    assert again[0].queue == first[0].queue
+    assert other[0].queue != first[0].queue
+    assert [row.id for row in lab.queues()] == [other[0].queue, first[0].queue]
+
+
+def test_a_queue_that_is_taken_back_is_gone_with_its_calls_and_stays_in_the_journal(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    drawn = lab.queue(size=10, seed=7, author="dana")
+
+    lab.undo(reviewer="dana")
+
+    assert len(lab.queues()) == 0
+    assert lab.sql("select count(*) as n from queue_calls")["n"][0] == 0
+    assert sum(line.get("queue") == drawn[0].queue for line in lab.journal.lines("queues")) == 10
+    with pytest.raises(NoData, match="no queue"):
+        lab.queue()
+
+
+def test_a_queue_comes_out_of_the_journal_as_it_was_drawn_when_the_lab_is_made_anew(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    drawn = lab.queue(
+        size=12, seed=7, reviewers=["dana", "lee"], overlap=0.25, since="2020-01-01", author="lee"
+    )
+    line = lab.queues().records()
+
+    lab.load(rebuild=True)
+
+    assert lab.queue().records() == drawn.records()
+    assert lab.queues().records() == line
+    assert line[0]["filters"] == {"since": "2020-01-01T00:00:00Z"}
+
+
+def test_a_forgotten_call_leaves_its_queue_and_the_others_stay(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    drawn = lab.queue(size=10, seed=7, author="dana")
+
+    lab.forget(conversation=drawn[3].conversation_id)
+
+    left = lab.queue()
+    assert [call.call_uid for call in left] == [call.call_uid for call in drawn if call.position != 4]
+    assert any("1 of the 10 calls that were drawn" in note for note in left.notes)
+    text = (lab.home / "data/journal/queues.jsonl").read_text("utf-8")
+    assert drawn[3].call_uid not in text
+    assert len(text.splitlines()) == 10
+
+
+def test_a_call_is_done_when_as_many_people_as_were_asked_have_labelled_it(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    first, *_ = lab.queue(size=4, seed=7, reviewers=["dana", "lee"], overlap=1.0, author="dana")
+
+    lab.label(first.call_uid, "good_reply", reviewer="dana")
+    half = lab.queue()[0]
+    lab.label(first.call_uid, "bad_args", reviewer="lee")
+    whole = lab.queue()[0]
+
+    assert (half.done_by, half.waiting_for, half.done) == (("dana",), ("lee",), False)
+    assert (whole.done_by, whole.waiting_for, whole.done) == (("dana", "lee"), (), True)
+    assert [call.position for call in lab.queue(left=True)] == [2, 3, 4]
+    assert [(row.reviewer, row.asked, row.done, row.left) for row in lab.queue_progress()] == [
+        ("dana", 4, 1, 3),
+        ("lee", 4, 1, 3),
+    ]
+
+
+def test_a_disputed_call_comes_first_and_waits_for_a_word_after_the_draw(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    uid = next(call.call_uid for call in lab.calls() if call.outcome == "ok")
+    lab.label(uid, "good_reply", reviewer="dana")
+    lab.label(uid, "bad_args", reviewer="lee")
+
+    drawn = lab.queue(size=10, seed=7, strategy="disputed", reviewers=["priya"], author="dana")
+
+    [disputed] = [call for call in drawn if call.stratum == "disputed"]
+    assert (disputed.call_uid, disputed.done, disputed.waiting_for) == (uid, False, ("priya",))
+    lab.adjudicate(uid, "bad_args", reviewer="tomas")
+    assert [call.done for call in lab.queue() if call.call_uid == uid] == [True]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"size": 0}, "at least one call"),
+        ({"size": 1, "strategy": "errors"}, "at least 2 calls"),
+        ({"size": 5, "strategy": "easy"}, "wanted a strategy"),
+        ({"size": 5, "overlap": 0.5, "reviewers": ["dana"]}, "two reviewers"),
+        ({"size": 5, "overlap": 1.5, "reviewers": ["dana", "lee"]}, "from 0 to 1"),
+        ({"size": 5, "conversation": "c-1"}, "not by conversation"),
+        ({"seed": 5}, "drawn with a size"),
+    ],
+)
+def test_a_queue_that_cannot_be_is_refused_and_nothing_is_written(tmp_path: Path, words, said) -> None:
+    lab = a_lab(tmp_path)
+
+    with pytest.raises(UsageError, match=said):
+        lab.queue(author="dana", **words)
+    assert not (lab.home / "data/journal/queues.jsonl").exists()
+
+
+def test_a_line_of_a_queue_that_is_not_whole_is_a_reject_with_its_field(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    lab.queue(size=3, seed=7, strategy="random", author="dana")
+    path = lab.home / "data/journal/queues.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines[0]["strata"][0]["calls"] = "many"
+    lines[1]["probability"] = 1.5
+    lines[2]["call_uid"] = "no uid"
+    other = open_lab(tmp_path / "other")
+
+    report = other.load(write(tmp_path / "queues.jsonl", *lines))
+
+    assert report.files[0].rejected == 3
+    assert [row.path for row in other.rejects()] == ["strata[0].calls", "probability", "call_uid"]
