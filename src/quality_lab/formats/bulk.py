@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, Generic, TypeVar, get_args
 
 import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
-from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from quality_lab.formats.bulk_columns import (
@@ -31,6 +30,7 @@ from quality_lab.formats.bulk_columns import (
     text_or_null,
     whole_or_null,
 )
+from quality_lab.formats.bulk_runs import Line, Run, halved, parsed
 from quality_lab.formats.columns import Batch, Column, Flags, Numbers
 from quality_lab.formats.contract import Format, Reading, Unit
 from quality_lab.formats.streams import Stream
@@ -41,7 +41,6 @@ Fields = TypeVar("Fields", bound=msgspec.Struct)
 ROWS = 8_192  # of a batch, about
 _WORTH_LOOKING = 10_000  # lines after which it is decided whether a file is worth reading so
 _NEIGHBOURS = 8  # lines that are not looked at further where one of them does not fit
-_END = ord("\n")
 _SAFE = 1 << 62
 _Whole = Annotated[int, msgspec.Meta(ge=-_SAFE, le=_SAFE)]
 _Seconds = Annotated[int, msgspec.Meta(ge=-62_135_596_800, le=253_402_300_799)]  # the years 1 to 9999
@@ -54,34 +53,6 @@ _KINDS: dict[object, str] = {
     float | None: "real?",
     msgspec.Raw: "json",
 }
-
-
-class _Line(NamedTuple):
-    """A line that goes the exact way."""
-
-    text: bytes
-
-
-class _Run(NamedTuple):
-    """Lines that stand one after the other in a file, and what the parser made of them."""
-
-    text: bytes
-    columns: list[tuple[Any, ...]]  # a field each
-
-    @property
-    def size(self) -> int:
-        """How many objects there are: as many as lines, if they fit."""
-        return len(self.columns[0])
-
-    def fits(self, lengths: NDArray[np.int64]) -> bool:
-        """Say whether objects of these *lengths* with an end of line after each are all that stands here."""
-        ends = np.cumsum(lengths + 1) - 1
-        text = np.frombuffer(self.text, np.uint8)
-        return bool(ends[-1] == len(text) and (text[ends[:-1]] == _END).all())
-
-    def split(self) -> list[_Line]:
-        """Return the lines."""
-        return [_Line(line) for line in self.text.split(b"\n")]
 
 
 class BulkReader(Generic[Fields]):
@@ -145,7 +116,7 @@ class _File:
 
     def read(self, runs: Iterator[tuple[bytes, str | None]]) -> Iterator[Unit | Batch]:
         """Yield what stands in *runs* of lines."""
-        held: list[_Run | _Line] = []
+        held: list[Run | Line] = []
         count = 0
         for text, problem in runs:
             hopeless = self._next > _WORTH_LOOKING and self._taken < self._next // 2
@@ -156,38 +127,17 @@ class _File:
                 self._next = raws[-1].line + 1
                 yield from self._known.read(iter(raws), self._reading)
                 continue
-            for piece in self._parsed(text):
+            for piece in parsed(text, self._reader.decoder):
                 held.append(piece)
-                count += piece.size if isinstance(piece, _Run) else 1
+                count += piece.size if isinstance(piece, Run) else 1
             if count >= (ROWS if self._taken else _WORTH_LOOKING):
                 yield from self._batch(held)
                 held, count = [], 0
         yield from self._batch(held)
 
-    def _parsed(self, text: bytes) -> Iterator[_Run | _Line]:
-        """Yield *text* in runs of lines that the parser takes, and single lines that it does not take."""
-        try:
-            items = self._reader.decoder.decode_lines(text)
-        except (msgspec.MsgspecError, RecursionError):
-            items = []
-        if items:
-            yield _Run(text, list(zip(*map(astuple, items), strict=True)))
-        elif b"\n" not in text:
-            yield _Line(text)
-        else:
-            yield from self._halved(text)
-
-    def _halved(self, text: bytes) -> Iterator[_Run | _Line]:
-        """Yield what `_parsed` does, for each half of more than one line."""
-        middle = text.find(b"\n", len(text) // 2)
-        if middle < 0:
-            middle = text.rfind(b"\n")
-        yield from self._parsed(text[:middle])
-        yield from self._parsed(text[middle + 1 :])
-
-    def _batch(self, pieces: list[_Run | _Line]) -> Iterator[Unit | Batch]:
+    def _batch(self, pieces: list[Run | Line]) -> Iterator[Unit | Batch]:
         """Yield the lines of *pieces*: those that fit as one batch, and the others singly."""
-        runs = [piece for piece in pieces if isinstance(piece, _Run)]
+        runs = [piece for piece in pieces if isinstance(piece, Run)]
         try:
             columns, lengths, plain = self._columns(runs)
             ends = np.cumsum([run.size for run in runs]).tolist()
@@ -204,7 +154,7 @@ class _File:
         rest = iter(parts)
         for piece in pieces:
             first = self._next
-            if isinstance(piece, _Line):
+            if isinstance(piece, Line):
                 odd.append(raw_line(first, piece.text))
                 self._next += 1
                 continue
@@ -222,7 +172,7 @@ class _File:
         self,
         plain: NDArray[np.bool_],
         numbers: NDArray[np.int64],
-        runs: list[_Run],
+        runs: list[Run],
         columns: dict[str, Column],
     ) -> tuple[NDArray[np.int64], dict[str, Column]]:
         """Return numbers and columns of the *plain* lines alone."""
@@ -231,11 +181,11 @@ class _File:
         chosen = plain.tolist()
         fields = zip(*(run.columns for run in runs), strict=True)
         kept = [tuple(compress(chain.from_iterable(values), chosen)) for values in fields]
-        return numbers[plain], self._columns([_Run(b"", kept)])[0]
+        return numbers[plain], self._columns([Run(b"", kept)])[0]
 
-    def _fitting(self, piece: _Run | _Line) -> Iterator[_Run | _Line]:
+    def _fitting(self, piece: Run | Line) -> Iterator[Run | Line]:
         """Yield *piece* in pieces that fit, and in lines: what does not fit, and a few neighbours of it."""
-        if isinstance(piece, _Line):
+        if isinstance(piece, Line):
             yield piece
             return
         try:
@@ -247,10 +197,10 @@ class _File:
         if piece.size <= _NEIGHBOURS or b"\n" not in piece.text:
             yield from piece.split()
         else:
-            for half in self._halved(piece.text):
+            for half in halved(piece.text, self._reader.decoder):
                 yield from self._fitting(half)
 
-    def _columns(self, runs: list[_Run]) -> tuple[dict[str, Column], NDArray[np.int64], NDArray[np.bool_]]:
+    def _columns(self, runs: list[Run]) -> tuple[dict[str, Column], NDArray[np.int64], NDArray[np.bool_]]:
         """Return the columns of *runs*, the shortest length of each line, and which need no second look."""
         columns: dict[str, Column] = {}
         count = sum(run.size for run in runs)

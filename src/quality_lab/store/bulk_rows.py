@@ -71,10 +71,10 @@ def call_rows(batch: Batch, columns: Mapping[str, str], *, tenant: str, source_i
     }
     values = {
         "space": _counted(tenant, key_space),
-        "tenant": tenant,
-        "source_id": source_id,
         **_defaults(ToolCall),
         **batch.same,
+        "tenant": tenant,
+        "source_id": source_id,
     }
     return _rows(columns, batch.calls, special, values, before="")
 
@@ -90,10 +90,10 @@ def feedback_rows(batch: Batch, columns: Mapping[str, str], *, tenant: str, sour
     values = {
         "space": _counted(tenant, key_space),
         "target": _counted(tenant, target),
-        "tenant": tenant,
-        "source_id": source_id,
         **_defaults(Feedback),
         **batch.same,
+        "tenant": tenant,
+        "source_id": source_id,
     }
     return _rows(columns, batch.feedback or {}, special, values, before=_LABEL)
 
