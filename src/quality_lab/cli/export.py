@@ -8,7 +8,7 @@ from quality_lab.cli.notices import say
 from quality_lab.cli.options import Function, example, with_json, with_lab
 from quality_lab.cli.output import print_json
 from quality_lab.lab import Lab
-from quality_lab.lab.export import Noun
+from quality_lab.lab.export import Exported, Noun
 
 
 @click.group(
@@ -17,7 +17,7 @@ from quality_lab.lab.export import Noun
     )
 )
 def export() -> None:
-    """Write calls, feedback or whole tables to files."""
+    """Write calls, feedback, proposals or whole tables to files."""
 
 
 def _of_lines(function: Function) -> Function:
@@ -58,6 +58,24 @@ def feedback(lab: Lab, file: str, compat: bool, tenant: str | None, as_json: boo
     _export(lab, "feedback", "labels", file, compat=compat, tenant=tenant, as_json=as_json)
 
 
+@export.command(
+    epilog=example(
+        "quality-lab export proposals proposals.jsonl",
+        "quality-lab export proposals tracked.jsonl --compat",
+    )
+)
+@_of_lines
+@with_json
+@with_lab
+def proposals(lab: Lab, file: str, compat: bool, tenant: str | None, as_json: bool) -> None:
+    """Write the proposals to FILE (- is standard output), a JSON object a line, with decisions and effects.
+
+    With --compat they are those that upstream tracks, and those decided here, as upstream would hold them.
+    """
+    _no_room(file, as_json=as_json)
+    _tell(lab.export_proposals(file, compat=compat, tenant=tenant), "proposals", file, as_json=as_json)
+
+
 @export.command(epilog=example("quality-lab export parquet tables/"))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
 @with_json
@@ -74,9 +92,16 @@ def parquet(lab: Lab, folder: str, as_json: bool) -> None:
 def _export(
     lab: Lab, noun: Noun, words: str, file: str, *, compat: bool, tenant: str | None, as_json: bool
 ) -> None:
+    _no_room(file, as_json=as_json)
+    _tell(lab.export(noun, file, compat=compat, tenant=tenant), words, file, as_json=as_json)
+
+
+def _no_room(file: str, *, as_json: bool) -> None:
     if as_json and file == "-":
         raise click.UsageError("with FILE - the lines go to standard output, where --json has no room")
-    written = lab.export(noun, file, compat=compat, tenant=tenant)
+
+
+def _tell(written: Exported, words: str, file: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"file": file, "rows": written.rows, "left_out": written.left_out})
     else:

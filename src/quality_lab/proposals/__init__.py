@@ -9,6 +9,7 @@ from quality_lab.proposals.followed import Followed, decision_story, followed
 from quality_lab.proposals.grouping import Example, Proposal, proposals
 from quality_lab.proposals.heavy import heavy_questions
 from quality_lab.proposals.signatures import Signature
+from quality_lab.proposals.upstream_record import upstream_proposals
 
 __all__ = [
     "Change",
@@ -31,4 +32,5 @@ __all__ = [
     "parse_compat_query",
     "proposals",
     "read_expectation",
+    "upstream_proposals",
 ]

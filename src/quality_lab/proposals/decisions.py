@@ -89,6 +89,12 @@ def decision_lines(store: Asks) -> list[DecisionLine]:
     return put(store, DecisionLine, "decision_lines", EVERYTHING, room=__package__)
 
 
+def standing_of(lines: Sequence[DecisionLine]) -> Sequence[DecisionLine]:
+    """Return the decisions on one proposal (the earliest first) that were taken since it was last reopened."""
+    since = max((place for place, line in enumerate(lines) if line.action == "reopen"), default=-1)
+    return lines[since + 1 :]
+
+
 def decided(store: Asks, *, filters: Filters = EVERYTHING) -> dict[tuple[str, str], Decided]:
     """Return what was decided by tenant and fingerprint; whose labels count is the filters' word.
 

@@ -11,7 +11,7 @@ from quality_lab.intervals import Rate, difference, wilson
 from quality_lab.metrics.asking import Asks, put
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.rates import rate_of
-from quality_lab.proposals.decisions import DecisionLine
+from quality_lab.proposals.decisions import DecisionLine, standing_of
 from quality_lab.proposals.effect_words import sentence
 from quality_lab.proposals.expectations import Expectation, read_expectation
 
@@ -91,8 +91,7 @@ def change_of(
     It is the last apply since the proposal was last reopened, else the last dismissal or closing; a later close
     only ends the matter. The expectation is the last one that was written down since then, with any action.
     """
-    since = max((place for place, line in enumerate(lines) if line.action == "reopen"), default=-1)
-    standing = lines[since + 1 :]
+    standing = standing_of(lines)
     held = [line for line in standing if line.action != "accept"]
     if not held:
         return None

@@ -12,7 +12,7 @@ from quality_lab.answers import Answer
 from quality_lab.json_text import JsonTextError, parse
 from quality_lab.metrics.asking import Asks, put, together
 from quality_lab.metrics.filters import EVERYTHING, Filters
-from quality_lab.proposals.decisions import DecisionLine, Tracked, decision_lines
+from quality_lab.proposals.decisions import DecisionLine, Tracked, decision_lines, standing_of
 from quality_lab.proposals.effect import Effect, change_of, effect
 from quality_lab.proposals.grouping import Proposal, proposal_id, proposals
 from quality_lab.records import DecisionAction
@@ -104,6 +104,14 @@ def place_of(fingerprint: str) -> tuple[str, str | None, str]:
     return tool_name, source or None, label
 
 
+def resolving(lines: Sequence[DecisionLine]) -> DecisionLine:
+    """Return the decision that says what answers the proposal: the last, or what a bare closing closes."""
+    last = lines[-1]
+    if last.action != "close" or (last.kind and (last.ref or last.url)):
+        return last
+    return next((line for line in reversed(standing_of(lines)) if line.action == "apply"), last)
+
+
 def _followed(
     store: Asks, lines: list[DecisionLine], proposal: Proposal | None, filters: Filters
 ) -> Followed:
@@ -113,8 +121,8 @@ def _followed(
         if proposal is None
         else (proposal.tool_name, proposal.source, proposal.label)
     )
-    since = max((place for place, line in enumerate(lines) if line.action == "reopen"), default=-1)
-    standing = lines[since + 1 :]
+    standing = standing_of(lines)
+    answered = resolving(lines)
     change = change_of(lines, tenant=last.tenant, tool_name=tool_name, source=source, label=label)
     measured = None if change is None else effect(store, change, filters=filters)
 
@@ -135,10 +143,10 @@ def _followed(
         tool_name=tool_name,
         label=label,
         source=source,
-        kind=newest("kind"),
-        ref=newest("ref"),
-        url=newest("url"),
-        note=newest("note"),
+        kind=answered.kind,
+        ref=answered.ref,
+        url=answered.url,
+        note=last.note or answered.note,
         expectation=newest("expectation"),
         calls_since_decision=proposal.calls_since_decision if proposal else None,
         undated_calls=proposal.undated_calls if proposal else None,
