@@ -269,3 +269,65 @@ def test_a_run_that_begins_anew_knows_no_earlier_answer(tmp_path: Path) -> None:
     anew.close()
 
     assert came.verdict == "pass"
+
+
+def test_a_trial_whose_judge_was_refused_by_the_budget_is_judged_and_not_paid_again(tmp_path: Path) -> None:
+    path = tmp_path / "reruns.jsonl"
+
+    def run(budget: Budget, *, resume: bool) -> tuple[Any, Saying, Saying]:
+        model, judge_model = Saying(QUOTE_RIGHT), Saying(lambda messages: says("pass"))
+        keeper = Keeper(path, resume=resume)
+        judge = Judge(judge_model, agreement=MEASURED, purse=budget.purse(a_cent_a_token), answers=keeper)
+        prose = [case(at, expected=PROSE) for at in (1, 2)]
+        came = rerun(*prose, model=model, judge=judge, budget=budget, keeper=keeper, concurrency=1)
+        keeper.close()
+        return came, model, judge_model
+
+    def dear(read: int, written: int) -> Decimal:
+        return Decimal("1.00")
+
+    spent_up = Budget(Decimal("1.00"), dear)
+    spent_up.spent = Decimal("0.50")
+    (first, second), model, judge_model = run(spent_up, resume=False)
+    assert first.verdict == "PASS"
+    assert second.reason.startswith("budget_reached")  # 0.50 + 1.00 for the trial + 1.10 for the judge
+
+    poor = Budget(Decimal("1.00"), dear)
+    path.write_text("")
+    (first, _), model, judge_model = run(_emptied_by_a_trial(poor), resume=True)
+    assert (first.verdict, first.reason.startswith("judge_failed: budget_reached")) == ("ERROR", True)
+    assert (len(model.asked), len(judge_model.asked)) == (2, 0)  # two cycles of one trial
+
+    (first, second), model, judge_model = run(Budget(Decimal("99"), dear), resume=True)
+    assert (first.verdict, second.verdict) == ("PASS", "PASS")
+    assert (len(model.asked), len(judge_model.asked)) == (2, 2)  # the second case alone was played
+    assert (first.trials[0].kept, second.trials[0].kept) == (True, False)
+
+    (first, second), model, judge_model = run(Budget(Decimal("99"), dear), resume=True)
+    assert (first.verdict, second.verdict, model.asked, judge_model.asked) == ("PASS", "PASS", [], [])
+
+
+def _emptied_by_a_trial(budget: Budget) -> Budget:
+    """Let somebody else spend it while the first trial is played, as other trials under way do."""
+    begin = budget.begin
+
+    def begin_and_spend() -> bool:
+        begun = begin()
+        budget.spent = Decimal("1.00")
+        return begun
+
+    budget.begin = begin_and_spend  # type: ignore[method-assign]  # the one place where time passes
+    return budget
+
+
+def test_a_judge_that_is_busy_is_asked_again_and_the_model_is_not() -> None:
+    busy = ModelError("refused with 429", kind="status", status=429)
+    model, judge_model = Saying(QUOTE_RIGHT), ScriptedModel(busy, says("pass"))
+    judge = Judge(judge_model, agreement=MEASURED)
+
+    async def no_time(seconds: float) -> None:
+        return None
+
+    [came] = rerun(case(1, expected=PROSE), model=model, judge=judge, sleep=no_time)
+
+    assert (came.verdict, len(model.asked), len(judge_model.requests)) == ("PASS", 2, 2)

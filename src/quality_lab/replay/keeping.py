@@ -14,6 +14,7 @@ from quality_lab.json_text import JsonTextError, canonical, compact, parse
 from quality_lab.matching.case import Case
 from quality_lab.matching.checks import Check, Failure
 from quality_lab.matching.json_values import ABSENT
+from quality_lab.replay.opinions import Unjudged
 from quality_lab.replay.playing import Trial
 from quality_lab.replay.stage import Evidence
 
@@ -33,13 +34,14 @@ class Keeper:
     """The file of trials: one line each, written in one piece when the trial ends.
 
     With *resume* what an earlier run left there is used, and otherwise forgotten. Trials that went wrong
-    around the agent are not kept: they are to be tried again. Each kept trial stands for one trial only, and
-    each answer of a judge for one question.
+    around the agent are not kept: they are to be tried again, but for what was played before a judge could not
+    be asked. Each kept trial stands for one trial only, and each answer of a judge for one question.
     """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
         self.path = path
         self._kept: dict[tuple[str, int], Trial] = {}
+        self._unjudged: dict[tuple[str, int], Unjudged] = {}
         self._answers: dict[str, list[Mapping[str, Any]]] = {}
         self._file: TextIO | None = None
         if resume:
@@ -63,6 +65,15 @@ class Keeper:
         if trial.verdict == "ERROR" or trial.kept:
             return
         self._write({"key": key, "trial": number, "came": _as_json(trial)})
+
+    def find_unjudged(self, key: str, trial: int) -> Unjudged | None:
+        """Return what was played and paid before in the trial with this number, which nobody judged; once."""
+        return self._unjudged.pop((key, trial), None)
+
+    def keep_unjudged(self, key: str, number: int, held: Unjudged) -> None:
+        """Write down what was played, before a judge is asked about it."""
+        played = {"trial": _as_json(held.trial), "calls": list(held.calls), "cut": held.cut}
+        self._write({"key": key, "trial": number, "unjudged": played})
 
     def find_answer(self, key: str) -> Mapping[str, Any] | None:
         """Return a judge's answer that was given before to the same question, and hand it out once."""
@@ -97,8 +108,12 @@ class Keeper:
                 told = parse(line)
                 if told["form"] == _FORM and "answer" in told:
                     self._answers.setdefault(told["key"], []).append(dict(told["answer"]))
+                elif told["form"] == _FORM and "unjudged" in told:
+                    self._unjudged[told["key"], int(told["trial"])] = _unjudged(told["unjudged"])
                 elif told["form"] == _FORM:
-                    self._kept[told["key"], int(told["trial"])] = _trial(told["came"])
+                    place = told["key"], int(told["trial"])
+                    self._kept[place] = _trial(told["came"])
+                    self._unjudged.pop(place, None)
             except (JsonTextError, KeyError, TypeError, ValueError):
                 continue  # the line that was being written when the run was cut short
 
@@ -118,6 +133,11 @@ def _as_json(trial: Trial) -> dict[str, Any]:
     ]
     told.pop("kept")
     return told
+
+
+def _unjudged(told: Mapping[str, Any]) -> Unjudged:
+    calls = tuple(dict(call) for call in told["calls"])
+    return Unjudged(trial=_trial(told["trial"]), calls=calls, cut=bool(told["cut"]))
 
 
 def _trial(told: Mapping[str, Any]) -> Trial:

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from quality_lab.judge import Judge, JudgeFailed
 from quality_lab.matching.case import Case
 from quality_lab.matching.checks import Check, Failure, verdict_of
 from quality_lab.matching.json_values import ABSENT
 from quality_lab.matching.judging import AFTER, ONLY_PROSE
-from quality_lab.replay.playing import Played, Trial, trial_of
+from quality_lab.replay.playing import Played, Trial
 from quality_lab.toolloop.models import ModelError
 
 
-async def with_opinion(judge: Judge, case: Case, trial: Trial, played: Played) -> Trial:
-    """Return *trial* with the judge's check, where the case has nothing but prose; else *trial* itself."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unjudged:
+    """A trial that was played and paid, and all of it that a judge is shown."""
+
+    trial: Trial
+    calls: Sequence[Mapping[str, Any]]  # tool, args and result of each
+    cut: bool  # a result was unavailable, so that what came after it decides nothing
+
+
+def unjudged(case: Case, trial: Trial, played: Played) -> Unjudged | None:
+    """Return what a judge is to be asked about; None where rules decide, or nothing says what was expected."""
     if case.rules.decides or case.problems or not case.rules.behavior:
-        return trial
+        return None
     calls = [
         {
-            "tool": call.tool,
-            "args": call.args,
-            **({} if evidence.result is ABSENT else {"result": evidence.result}),
+            name: value
+            for name, value in (("tool", call.tool), ("args", call.args), ("result", evidence.result))
+            if value is not ABSENT
         }
         for call, evidence in zip(played.run.calls, played.evidence, strict=True)
     ]
+    return Unjudged(trial=trial, calls=calls, cut=played.run.unavailable_cycle is not None)
+
+
+async def with_opinion(judge: Judge, case: Case, held: Unjudged) -> Trial:
+    """Return the trial with the judge's check; an ERROR where the judge could not be asked, or said nothing."""
+    trial = held.trial
     try:
-        opinion = await judge.opinion(case, calls, played.run.reply)
+        opinion = await judge.opinion(case, held.calls, trial.reply)
     except (ModelError, JudgeFailed) as problem:
         reason = f"judge_failed: {problem}"
         check = Check(name="judge", status="error", reason=reason)
@@ -35,7 +52,7 @@ async def with_opinion(judge: Judge, case: Case, trial: Trial, played: Played) -
         )
     said = f"{opinion.verdict}: {opinion.reason}"
     measured = judge.agreement is not None and judge.agreement.gates
-    if not measured or opinion.verdict == "unsure" or played.run.unavailable_cycle is not None:
+    if not measured or opinion.verdict == "unsure" or held.cut:
         if opinion.verdict == "unsure":
             reason = f"judge_unsure: {opinion.reason}"
         elif measured:
@@ -51,4 +68,4 @@ async def with_opinion(judge: Judge, case: Case, trial: Trial, played: Played) -
         )
         check = Check(name="judge", status="fail", failures=(failure,))
     judgement = verdict_of([*trial.checks, check], nothing=ONLY_PROSE)
-    return replace(trial_of(judgement, played), notes=trial.notes)
+    return replace(trial, verdict=judgement.verdict, reason=judgement.reason, checks=judgement.checks)

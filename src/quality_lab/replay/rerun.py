@@ -15,7 +15,7 @@ from quality_lab.matching.json_values import ABSENT
 from quality_lab.replay.budget import Budget
 from quality_lab.replay.contracts import contract_trial
 from quality_lab.replay.keeping import Keeper, content_key
-from quality_lab.replay.opinions import with_opinion
+from quality_lab.replay.opinions import Unjudged, unjudged, with_opinion
 from quality_lab.replay.outcome import CaseOutcome, folded, head_of
 from quality_lab.replay.playing import Trial, live_trial
 from quality_lab.replay.shelf import Shelf
@@ -167,32 +167,50 @@ class Rerun:
         if self.keeper is not None and (kept := self.keeper.find(key, number)) is not None:
             self.kept_trials += 1
             return kept
-        trial = await self._asked(case, self.model)
-        if self.keeper is not None:
-            self.keeper.keep(key, number, trial)
-        return trial
+        held = self.keeper.find_unjudged(key, number) if self.keeper is not None and self.judge else None
+        if held is not None:  # it was played and paid before; only the judge is left to ask
+            self.kept_trials += 1
 
-    async def _asked(self, case: Case, model: Model) -> Trial:
+        def play_kept(played: Unjudged) -> None:
+            if self.keeper is not None:
+                self.keeper.keep_unjudged(key, number, played)
+
+        trial = await self._asked(case, self.model, held, keep=play_kept)
+        if self.keeper is not None:
+            self.keeper.keep(key, number, replace(trial, kept=False))
+        return replace(trial, kept=held is not None)
+
+    async def _asked(
+        self, case: Case, model: Model, held: Unjudged | None, *, keep: Callable[[Unjudged], None]
+    ) -> Trial:
+        """Return the trial, tried again where a server is busy; what was played once is played no more."""
         for pause in range(_MOST_PAUSES + 1):
             await self._pace.turn()
-            if not self.budget.begin():
+            plays = held is None
+            if plays and not self.budget.begin():
                 return Trial(verdict="ERROR", reason=self.budget.ended or "budget", error_kind="budget")
             trial = Trial(verdict="ERROR", reason="interrupted: the trial did not end", error_kind="harness")
             try:
-                trial, played = await live_trial(
-                    case,
-                    model,
-                    self.shelf.prepare(case, self.settings.tape),
-                    max_cycles=self.settings.max_cycles,
-                    options=self.settings.options,
-                )
-                if self.judge is not None and played is not None:
-                    trial = await with_opinion(self.judge, case, trial, played)
+                if held is None:
+                    trial, played = await live_trial(
+                        case,
+                        model,
+                        self.shelf.prepare(case, self.settings.tape),
+                        max_cycles=self.settings.max_cycles,
+                        options=self.settings.options,
+                    )
+                    if self.judge is not None and played is not None:
+                        held = unjudged(case, trial, played)
+                    if held is not None:
+                        keep(held)
+                if held is not None and self.judge is not None:
+                    trial = await with_opinion(self.judge, case, held)
             except _HARNESS as problem:
                 trial = _harness_failed(problem)
             finally:
-                asked = bool(case.messages) and trial.error_kind is None
-                self.budget.end(trial.input_tokens, trial.output_tokens, asked=asked)
+                if plays:
+                    asked = bool(case.messages) and trial.error_kind is None
+                    self.budget.end(trial.input_tokens, trial.output_tokens, asked=asked)
             if trial.error_kind != "model" or _TOO_MANY not in trial.reason or pause == _MOST_PAUSES:
                 break
             self._pace.slow_down(min(2.0**pause, _LONGEST_PAUSE_S))
