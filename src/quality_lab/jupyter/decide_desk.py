@@ -1,0 +1,213 @@
+"""The desk at which proposals are decided: questions of the browser in, state and replies out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from quality_lab.answers import visible
+from quality_lab.answers.words import number, percent, percent_range
+from quality_lab.errors import NoData, UsageError
+from quality_lab.jupyter.call_card import stamp, story_step
+from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
+from quality_lab.lab.deciding import KINDS
+
+if TYPE_CHECKING:
+    from quality_lab.lab import Lab
+    from quality_lab.proposals import DecisionLine, Proposal
+
+ACTIONS = (
+    ("accept", "a", "It will be done; nothing has changed yet."),
+    ("apply", "p", "It was done: say what, and where that stands."),
+    ("dismiss", "d", "It will not be done."),
+    ("close", "c", "It is over."),
+    ("reopen", "o", "Back to pending; what was decided no longer stands."),
+)
+SHOWN_EXAMPLES = 3
+
+
+class DecideDesk:
+    """Proposals, and the decisions about them; every decision is a journal line at once.
+
+    >>> import quality_lab as ql
+    >>> lab = ql.open_demo()
+    >>> desk = DecideDesk(lab, [lab.proposals()[0].id], decider="kim@example.com")
+    >>> worst = desk.state()["items"][0]["id"]
+    >>> desk.reply({"id": "1", "ask": "decide", "proposal": worst, "action": "apply"})["error"]
+    'to apply takes a kind, and a ref or a url'
+    >>> desk.reply({"id": "2", "ask": "decide", "proposal": worst, "action": "accept"})["ok"]
+    True
+    >>> desk.state()["items"][0]["state"]
+    'accepted'
+    >>> desk.reply({"id": "3", "ask": "undo"})["ok"]
+    True
+    """
+
+    def __init__(self, lab: Lab, proposal_ids: Iterable[str], *, decider: str) -> None:
+        """Look up how each proposal stands."""
+        self.lab = lab
+        self.decider = decider
+        self._ids = list(dict.fromkeys(proposal_ids))
+        self._found: dict[str, Proposal] = {}
+        self._written: list[tuple[list[str], str]] = []  # lines of one decision, and its proposal
+        self._replies = Replies(
+            {
+                "card": self._card,
+                "decide": self._decide,
+                "case": self._case,
+                "undo": self._undo,
+                "ping": lambda _asked: {},
+            }
+        )
+        self._look_again()
+
+    def reply(self, asked: Asked) -> Reply:
+        """Return the reply to a question of the browser."""
+        return self._replies.to(asked)
+
+    def state(self) -> dict[str, Any]:
+        """Return as JSON what every view of the desk shows: the proposals, and how each stands."""
+        return {
+            "decider": self.decider,
+            "actions": [{"name": name, "key": key, "means": means} for name, key, means in ACTIONS],
+            "kinds": list(KINDS),
+            "items": [_row(self._found[one]) for one in self._ids if one in self._found],
+        }
+
+    def _card(self, asked: Asked) -> Reply:
+        one = self._known(asked)
+        lines = self.lab.decisions(one.id)
+        return {
+            "card": {
+                "id": one.id,
+                "fingerprint": visible(one.fingerprint),
+                "summary": visible(one.summary),
+                "rationale": [visible(text) for text in one.rationale],
+                "action_items": [visible(text) for text in one.action_items],
+                "flags": [visible(flag.replace("_", " ")) for flag in one.flags],
+                "decisions": [_decision(line) for line in lines],
+                "examples": [
+                    self._example(one, place) for place in range(min(SHOWN_EXAMPLES, len(one.examples)))
+                ],
+                "more": max(0, len(one.examples) - SHOWN_EXAMPLES),
+            }
+        }
+
+    def _example(self, one: Proposal, place: int) -> dict[str, Any]:
+        """Return an example as the exchange it was; a call that is not in the lab any more as its row."""
+        example = one.examples[place]
+        try:
+            steps = [story_step(step, chosen=step.chosen) for step in self.lab.call(example.call_uid).steps]
+        except NoData:
+            steps = []
+        return {
+            "uid": example.call_uid,
+            "at": stamp(example.called_at),
+            "conversation": visible(example.conversation_id or ""),
+            "steps": steps,
+        }
+
+    def _decide(self, asked: Asked) -> Reply:
+        one = self._known(asked)
+        said = self.lab.decide(
+            one.id,
+            asked.get("action"),  # type: ignore[arg-type]  # `decide` refuses what is none of its actions
+            kind=words_in(asked, "kind"),
+            ref=words_in(asked, "ref"),
+            url=words_in(asked, "url"),
+            note=words_in(asked, "note"),
+            owner=words_in(asked, "owner"),
+            due=words_in(asked, "due"),
+            expect=words_in(asked, "expect"),
+            effective_at=words_in(asked, "effective_at"),
+            reviewer=self.decider,
+        )
+        self._written.append(([str(said.line["id"])], one.id))
+        return {"proposal": one.id, "notice": said.notice, **self._after(one)}
+
+    def _case(self, asked: Asked) -> Reply:
+        """Make a case of an example; the proposal is then applied, by that case."""
+        one = self._known(asked)
+        uid = asked.get("uid")
+        now = self.lab.proposal(one.id)[0]
+        place = next((i for i, example in enumerate(now.examples) if example.call_uid == uid), None)
+        if place is None:
+            raise UsageError(
+                "this call is no longer among the examples of the proposal; `cases freeze` takes it"
+            )
+        frozen = self.lab.case_from_proposal(
+            one.id, example=place, expect=words_in(asked, "expect"), reviewer=self.decider
+        )
+        ref = f"REG-{frozen.id}"
+        lines = [line.key for line in self.lab.decisions(one.id) if line.ref == ref]
+        self._written.append(([*lines[-1:], str(frozen.line["id"])], one.id))
+        made = {
+            "case": frozen.id,
+            "proof": frozen.proof,
+            "reasons": [visible(text) for text in frozen.reasons],
+        }
+        return {"proposal": one.id, "notice": frozen.notice, **made, **self._after(one)}
+
+    def _undo(self, asked: Asked) -> Reply:
+        if not self._written:
+            raise UsageError("nothing was decided here that could be taken back")
+        lines, proposal = self._written[-1]
+        gone = self.lab.journal.retracted()
+        notice = None
+        for line in lines:
+            if line not in gone:
+                notice = self.lab.undo(line, reviewer=self.decider).notice
+        self._written.pop()
+        return {"proposal": proposal, "notice": notice, **self._after(self._found[proposal])}
+
+    def _after(self, one: Proposal) -> Reply:
+        self._look_again()
+        return self._card({"proposal": one.id})
+
+    def _look_again(self) -> None:
+        self._found = {one.id: one for one in self.lab.proposals(top=None) if one.id in self._ids}
+
+    def _known(self, asked: Asked) -> Proposal:
+        found = self._found.get(str(asked.get("proposal")))
+        if found is None:
+            raise UsageError(f"wanted a proposal of this page, came {asked.get('proposal')!r}")
+        return found
+
+
+def _row(one: Proposal) -> dict[str, Any]:
+    interval = one.low is not None and one.high is not None
+    return {
+        "id": one.id,
+        "title": visible(one.title),
+        "severity": one.severity,
+        "state": one.state,
+        "recurred": one.recurred,
+        "tool": visible(one.tool_name),
+        "label": one.label,
+        "source": visible(one.source or ""),
+        "rate": "" if one.rate is None else percent(one.rate),
+        "interval": percent_range(one.low, one.high) if interval else "",  # type: ignore[arg-type]  # both are there
+        "of": f"{one.calls:,} of {one.reviewed:,} reviewed calls",
+        "impact": "" if one.impact is None else f"{number(one.impact)} a week",
+        "last": stamp(one.last_at),
+        "since": one.calls_since_decision,
+    }
+
+
+def _decision(line: DecisionLine) -> dict[str, Any]:
+    named = {
+        "kind": (line.kind or "").replace("_", " "),
+        "ref": line.ref,
+        "owner": line.owner,
+        "due": line.due,
+        "expectation": line.expectation,
+        "note": line.note,
+        "from": stamp(line.effective_at),
+    }
+    return {
+        "action": line.action,
+        "who": visible(line.author or "somebody"),
+        "at": stamp(line.decided_at),
+        "url": visible(line.url or ""),
+        "words": [[name, visible(text, keep="\n\t")] for name, text in named.items() if text],
+    }

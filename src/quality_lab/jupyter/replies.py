@@ -1,0 +1,59 @@
+"""How a desk answers what a browser asks: one reply to each question, even if it is put twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from quality_lab.answers import visible
+from quality_lab.errors import NotFine, QualityLabError, UsageError
+
+Asked = Mapping[str, Any]
+Reply = dict[str, Any]  # JSON: `id` of the question, `ok`, and what was asked for or `error`
+
+_REMEMBERED = 200
+
+
+class Replies:
+    """Answers questions by name, and gives a question that comes again the reply that it had.
+
+    A browser that got no reply may ask again, and nobody wants the same label twice.
+
+    >>> replies = Replies({"double": lambda asked: {"twice": 2 * asked["number"]}})
+    >>> replies.to({"id": "a1", "ask": "double", "number": 4})
+    {'id': 'a1', 'ok': True, 'twice': 8}
+    """
+
+    def __init__(self, answers: Mapping[str, Callable[[Asked], Reply]]) -> None:
+        """Keep who answers which question."""
+        self._answers = dict(answers)
+        self._given: dict[str, Reply] = {}
+
+    def to(self, asked: Asked) -> Reply:
+        """Return the reply to what was *asked*; what the library refuses is a reply too, in its own words."""
+        key = str(asked.get("id"))
+        if key in self._given:
+            return self._given[key]
+        try:
+            reply = {"id": key, "ok": True, **self._answer(asked)}
+        except QualityLabError as error:
+            refused = isinstance(
+                error, (UsageError, NotFine)
+            )  # for what it says; else it may go well next time
+            return {"id": key, "ok": False, "refused": refused, "error": visible(str(error))}
+        self._given[key] = reply
+        if len(self._given) > _REMEMBERED:
+            del self._given[next(iter(self._given))]
+        return reply
+
+    def _answer(self, asked: Asked) -> Reply:
+        name = str(asked.get("ask"))
+        if name not in self._answers:
+            raise UsageError(f"wanted one of {', '.join(self._answers)}; came {name!r}")
+        return self._answers[name](asked)
+
+
+def words_in(asked: Asked, name: str) -> str | None:
+    """Return the text that was asked under *name*; None where there is none, or only spaces."""
+    text = asked.get(name)
+    return text.strip() or None if isinstance(text, str) else None

@@ -1,0 +1,131 @@
+"""What reviewers say of a call, with what this reviewer said a moment ago and the database does not know yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from quality_lab.answers import visible
+from quality_lab.answers.pretty import pretty
+from quality_lab.jupyter.call_card import stamp
+from quality_lab.labels import judgement
+from quality_lab.records import Feedback
+
+if TYPE_CHECKING:
+    from quality_lab.lab import Lab
+    from quality_lab.lab.reviewing import Said
+
+_JOURNAL = "journal"
+
+
+class Voices:
+    """Everybody's labels on calls, as one reviewer may see them.
+
+    Reviewing is blind: what others say of a call is told once the reviewer has said something, because a
+    label that was seen is no second opinion, and agreement would be measured too high.
+    """
+
+    def __init__(self, lab: Lab, reviewer: str, *, blind: bool) -> None:
+        """Keep whose eyes these are."""
+        self._lab = lab
+        self._reviewer = reviewer
+        self._blind = blind
+        self._not_in_lab: dict[str, Feedback] = {}  # by id of the line
+        self._taken_back: set[str] = set()
+
+    def heard(self, said: Said) -> None:
+        """Remember a line that was written, until the database has it."""
+        line = said.line
+        if line.get("record_type") == "retraction":
+            self._taken_back.add(str(line["retracts"]))
+            self._not_in_lab.pop(str(line["retracts"]), None)
+        elif not said.in_lab:
+            self._not_in_lab[str(line["id"])] = _feedback(line)
+
+    def of(self, call_uid: str) -> dict[str, Any]:
+        """Return as JSON what is said of a call: one's own word, those of others, what it comes to.
+
+        `others` is null where they are not to be seen yet.
+        """
+        rows = self._rows(call_uid)
+        own = self.own(rows)
+        seen = not self._blind or own is not None
+        others = [row for row in _current(rows) if row.author != self._reviewer]
+        settled = [row for row in rows if row.adjudication]
+        verdict = judgement(rows)
+        return {
+            "own": None if own is None else _word(own),
+            "others": [_word(row) for row in others] if seen else None,
+            "settled": _word(max(settled, key=_age)) if settled and seen else None,
+            "label": verdict.label if seen else None,
+            "disputed": verdict.disputed and seen,
+        }
+
+    def own_line(self, call_uid: str) -> str | None:
+        """Return the id of the journal's line with the reviewer's own label of a call, where there is one."""
+        own = self.own(self._rows(call_uid))
+        return own.key if own is not None and own.key_space == _JOURNAL else None
+
+    def own(self, rows: Iterable[Feedback]) -> Feedback | None:
+        """Return the reviewer's own label among *rows*: the latest that settles nothing."""
+        mine = [row for row in rows if row.author == self._reviewer and not row.adjudication and row.label]
+        return max(mine, key=_age, default=None)
+
+    def _rows(self, call_uid: str) -> list[Feedback]:
+        from quality_lab.metrics.call_feedback import call_feedback
+
+        rows = call_feedback(self._lab.store, call_uid) if self._lab.store.exists() else []
+        known = {row.key for row in rows if row.key_space == _JOURNAL}
+        for key in known & self._not_in_lab.keys():
+            del self._not_in_lab[key]
+        rows += [row for row in self._not_in_lab.values() if row.call_key == call_uid]
+        return [
+            row
+            for row in rows
+            if row.author_kind == "HUMAN"
+            and row.label is not None
+            and not (row.key_space == _JOURNAL and row.key in self._taken_back)
+        ]
+
+
+def _current(rows: Iterable[Feedback]) -> list[Feedback]:
+    """Return each reviewer's latest label, oldest first; unnamed ones each stand for themselves."""
+    plain = sorted((row for row in rows if not row.adjudication), key=_age)
+    latest = {row.author if row.author is not None else (row.key_space, row.key): row for row in plain}
+    return sorted(latest.values(), key=_age)
+
+
+def _age(row: Feedback) -> tuple[datetime, int, str]:
+    return (row.created_at or datetime.min.replace(tzinfo=UTC), len(row.key), row.key)
+
+
+def _word(row: Feedback) -> dict[str, Any]:
+    expected = "" if row.expected_arguments is None else visible(pretty(row.expected_arguments), keep="\n")
+    return {
+        "who": visible(row.author or "somebody"),
+        "label": row.label,
+        "note": visible(row.note or "", keep="\n\t"),
+        "expected_tool": visible(row.expected_tool or ""),
+        "expected_arguments": expected,
+        "at": stamp(row.created_at),
+    }
+
+
+def _feedback(line: dict[str, Any]) -> Feedback:
+    """Return a line of the journal as the feedback that the next load makes of it."""
+    return Feedback(
+        key_space=_JOURNAL,
+        key=str(line["id"]),
+        target_level="call",
+        target_key_space="call_uid",
+        conversation_id=None,
+        call_key=str(line["call"]["call_uid"]),
+        label=line["label"],
+        author=line.get("author"),
+        note=line.get("note"),
+        created_at=datetime.fromisoformat(line["created_at"]),
+        expected_tool=line.get("expected_tool"),
+        expected_arguments=line.get("expected_arguments"),
+        adjudication=bool(line.get("adjudication")),
+    )

@@ -1,0 +1,353 @@
+"""The desk at which calls are labelled: messages of a browser in, journal lines and state out."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from lab_builder import LabBuilder
+
+import quality_lab as ql
+from quality_lab.errors import UsageError
+from quality_lab.jupyter import review
+from quality_lab.jupyter.call_card import call_card
+from quality_lab.jupyter.review_desk import ReviewDesk
+
+DANA, KIM = "dana@example.com", "kim@example.com"
+
+
+@pytest.fixture
+def builder(tmp_path) -> LabBuilder:
+    return LabBuilder(tmp_path)
+
+
+class Browser:
+    """What a page says to a desk, and what it gets."""
+
+    def __init__(self, desk: ReviewDesk) -> None:
+        self.desk = desk
+        self._ids: Iterator[int] = itertools.count()
+
+    def ask(self, what: str, **more: Any) -> dict[str, Any]:
+        return self.desk.reply({"id": str(next(self._ids)), "ask": what, **more})
+
+    def labels(self) -> list[str | None]:
+        return [item["label"] for item in self.desk.state()["items"]]
+
+
+def lab_of(builder: LabBuilder, calls: int = 3) -> tuple[ql.Lab, list[str]]:
+    """Return a lab with some calls, and their uids in the order in which they were made."""
+    for number in range(calls):
+        builder.call(conversation_id=f"c{number}", arguments=f'{{"number":{number}}}')
+    builder.store()
+    lab = ql.open(builder.home)
+    rows = sorted(lab.calls(), key=lambda row: row.conversation_id)
+    return lab, [row.call_uid for row in rows]
+
+
+def written(lab: ql.Lab, shelf: str = "labels") -> list[dict[str, Any]]:
+    return list(lab.journal.lines(shelf))
+
+
+def test_a_label_is_one_line_of_the_journal_and_stands_in_the_lab_when_the_reply_comes(builder):
+    lab, (first, *_) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA, guide_version="2026-05"))
+
+    reply = browser.ask(
+        "label",
+        uid=first,
+        label="bad_args",
+        note=" amount is in baht ",
+        expected_tool="",
+        expected_arguments='{"amount": 10.00000000000000000001}',
+    )
+
+    (line,) = written(lab)
+    assert reply["ok"]
+    assert reply["voices"]["own"]["label"] == "bad_args"
+    assert (line["label"], line["note"], line["author"]) == ("bad_args", "amount is in baht", DANA)
+    assert line["guide_version"] == "2026-05"
+    assert line["expected_arguments"] == '{"amount": 10.00000000000000000001}'
+    assert "expected_tool" not in line
+    assert [row.labels for row in lab.calls(label="bad_args")] == [("bad_args",)]
+
+
+def test_a_question_that_is_put_twice_writes_one_line(builder):
+    lab, (first, *_) = lab_of(builder)
+    desk = ReviewDesk(lab, [first], reviewer=DANA)
+    asked = {"id": "a7", "ask": "label", "uid": first, "label": "other"}
+
+    replies = [desk.reply(asked), desk.reply(asked)]
+
+    assert replies[0] == replies[1]
+    assert len(written(lab)) == 1
+
+
+def test_what_could_not_be_written_is_told_and_goes_well_the_next_time_it_is_put(builder):
+    lab, (first, *_) = lab_of(builder)
+    desk = ReviewDesk(lab, [first], reviewer=DANA)
+    asked = {"id": "a7", "ask": "label", "uid": first, "label": "other"}
+    in_the_way = lab.journal.folder
+    in_the_way.write_text("a file where the folder should be")
+
+    refused = desk.reply(asked)
+    in_the_way.unlink()
+    taken = desk.reply(asked)
+
+    assert (refused["ok"], refused["refused"]) == (False, False)
+    assert "labels.jsonl cannot be written" in refused["error"]
+    assert taken["ok"]
+    assert len(written(lab)) == 1
+    assert desk.state()["items"][0]["label"] == "other"
+
+
+def test_arguments_that_are_no_json_object_are_refused_for_what_they_say(builder):
+    lab, (first, *_) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+
+    reply = browser.ask("label", uid=first, label="bad_args", expected_arguments="[1]")
+
+    assert (reply["ok"], reply["refused"]) == (False, True)
+    assert "wanted a JSON object" in reply["error"]
+    assert written(lab) == []
+
+
+@pytest.mark.parametrize("asked", [{"uid": "elsewhere"}, {}, {"uid": ["a"]}])
+def test_a_call_that_is_not_in_the_queue_is_refused(builder, asked):
+    lab, (first, *_) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+
+    reply = browser.ask("label", label="other", **asked)
+
+    assert "wanted a call of this queue" in reply["error"]
+    assert written(lab) == []
+
+
+def test_undo_takes_back_what_was_said_last_wherever_that_was(builder):
+    lab, (first, second, _) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first, second], reviewer=DANA))
+    browser.ask("label", uid=first, label="other")
+    browser.ask("label", uid=second, label="bad_args")
+
+    one = browser.ask("undo", uid=first)
+    after_one = browser.labels()
+    two = browser.ask("undo", uid=first)
+
+    assert (one["uid"], two["uid"]) == (second, first)
+    assert after_one == ["other", None]
+    assert browser.labels() == [None, None]
+    assert len(written(lab)) == 2
+    assert len(written(lab, "retractions")) == 2
+
+
+def test_undo_uncovers_the_label_that_was_given_before(builder):
+    lab, (first, *_) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+    browser.ask("label", uid=first, label="other", note="hm")
+    browser.ask("label", uid=first, label="bad_args")
+
+    reply = browser.ask("undo", uid=first)
+
+    assert (reply["voices"]["own"]["label"], reply["voices"]["own"]["note"]) == ("other", "hm")
+
+
+def test_a_desk_that_is_opened_again_knows_what_was_said_and_can_take_it_back(builder):
+    lab, (first, second, _) = lab_of(builder)
+    Browser(ReviewDesk(lab, [first], reviewer=DANA)).ask("label", uid=first, label="other", note="hm")
+    again = Browser(ReviewDesk(lab, [first, second], reviewer=DANA))
+    before = again.labels()
+
+    refused = again.ask("undo", uid=second)
+    taken = again.ask("undo", uid=first)
+
+    assert before == ["other", None]
+    assert refused["error"] == "there is nothing of yours to take back on this call"
+    assert taken["ok"]
+    assert again.labels() == [None, None]
+
+
+def test_what_was_taken_back_on_the_command_line_is_not_taken_back_twice(builder):
+    lab, (first, *_) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+    browser.ask("label", uid=first, label="other")
+    lab.undo(reviewer=DANA)
+
+    once, twice = browser.ask("undo", uid=first), browser.ask("undo", uid=first)
+
+    assert "was taken back already" in once["error"]
+    assert twice["error"] == "there is nothing of yours to take back on this call"
+    assert len(written(lab, "retractions")) == 1
+
+
+def test_review_is_blind_until_one_has_said_something_oneself(builder):
+    lab, (first, *_) = lab_of(builder)
+    lab.label(first, "good_reply", note="fine by me", reviewer=KIM)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+
+    before = json.dumps(
+        [browser.ask("card", uid=first), browser.ask("voices", uid=first), browser.desk.state()]
+    )
+    said = browser.ask("label", uid=first, label="bad_args")
+    gone = browser.ask("undo", uid=first)
+
+    assert KIM not in before
+    assert "fine by me" not in before
+    assert [(one["who"], one["label"]) for one in said["voices"]["others"]] == [(KIM, "good_reply")]
+    assert said["voices"]["disputed"]
+    assert gone["voices"]["others"] is None
+
+
+def test_settling_wins_and_needs_ones_own_label_first(builder):
+    lab, (first, *_) = lab_of(builder)
+    lab.label(first, "good_reply", reviewer=KIM)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+
+    refused = browser.ask("adjudicate", uid=first, label="bad_args")
+    browser.ask("label", uid=first, label="other")
+    settled = browser.ask("adjudicate", uid=first, label="bad_args", note="we agreed")
+
+    assert refused["refused"]
+    assert settled["voices"]["settled"]["note"] == "we agreed"
+    assert settled["voices"]["own"]["label"] == "other"
+    assert (settled["voices"]["label"], settled["voices"]["disputed"]) == ("bad_args", False)
+    assert [line.get("adjudication") for line in written(lab)] == [None, None, True]
+    assert [row.labels for row in lab.calls(label="bad_args")] == [("bad_args",)]
+
+
+def test_an_open_review_shows_what_others_said_and_settles_at_once(builder):
+    lab, (first, *_) = lab_of(builder)
+    lab.label(first, "good_reply", reviewer=KIM)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA, blind=False))
+
+    shown = browser.ask("voices", uid=first)
+    settled = browser.ask("adjudicate", uid=first, label="bad_args")
+
+    assert [one["who"] for one in shown["voices"]["others"]] == [KIM]
+    assert settled["voices"]["label"] == "bad_args"
+
+
+def test_anothers_label_shows_on_the_next_ping_even_if_nobody_loaded_it(builder):
+    lab, (first, *_) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+    browser.ask("label", uid=first, label="bad_args")
+    browser.ask("ping", uid=first)
+    quiet = browser.ask("ping", uid=first)
+    lab.journal.append(  # as git brings it
+        "labels", {"label": "other", "author_kind": "HUMAN", "call": {"call_uid": first}}, author=KIM
+    )
+
+    news = browser.ask("ping", uid=first)
+
+    assert "voices" not in quiet
+    assert [(one["who"], one["label"]) for one in news["voices"]["others"]] == [(KIM, "other")]
+    assert browser.desk.state()["items"][0]["disputed"]
+
+
+def test_a_label_counts_as_said_while_the_database_is_busy(builder, monkeypatch):
+    from quality_lab.errors import StoreBusy
+
+    lab, (first, *_) = lab_of(builder)
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+
+    def busy() -> None:
+        raise StoreBusy("process 7 holds it")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lab.store, "load", busy)
+        said = browser.ask("label", uid=first, label="bad_args", note="hm")
+        pinged = browser.ask("ping", uid=first)
+    lab.load()
+    found = browser.ask("voices", uid=first)
+
+    assert "the line is safe in the journal" in said["notice"]
+    assert (said["voices"]["own"]["label"], said["voices"]["own"]["note"]) == ("bad_args", "hm")
+    assert pinged["ok"]
+    assert found["voices"]["own"]["label"] == "bad_args"
+    assert len(written(lab)) == 1
+
+
+def test_a_card_tells_the_story_around_its_call_and_nobodys_label(builder):
+    call = builder.call(message_position=2, arguments='{"amount":1.50,"id":12345678901234567890123}')
+    builder.message("user", "15000 baht, please", position=1)
+    builder.message("assistant", "Here you are.", position=3)
+    builder.label(call, "bad_args", KIM, note="no")
+    builder.store()
+    lab = ql.open(builder.home)
+
+    card = call_card(lab, lab.calls()[0].call_uid)
+
+    assert [(step["kind"], step["chosen"]) for step in card["story"]] == [
+        ("said", False),
+        ("called", True),
+        ("said", False),
+    ]
+    assert card["story"][0]["text"] == "15000 baht, please"
+    assert card["arguments"]["text"] == '{"amount": 1.50, "id": 12345678901234567890123}'
+    assert json.loads(card["editable"]) == {"amount": 1.5, "id": 12345678901234567890123}
+    assert KIM not in json.dumps(card)
+
+
+def test_a_long_conversation_comes_in_part_and_whole_when_asked_for(builder):
+    builder.call(message_position=50)
+    for position in (*range(50), *range(51, 80)):
+        builder.message("user", f"line {position}", position=position)
+    builder.store()
+    lab = ql.open(builder.home)
+    uid = lab.calls()[0].call_uid
+
+    part, whole = call_card(lab, uid), call_card(lab, uid, whole=True)
+
+    assert (part["before"], len(part["story"]), part["after"]) == (20, 30 + 1 + 12, 17)
+    assert [step["chosen"] for step in part["story"]].index(True) == 30
+    assert (whole["before"], len(whole["story"]), whole["after"]) == (0, 80, 0)
+
+
+def test_text_that_moves_cursors_or_turns_lines_round_is_shown_as_its_escapes(builder):
+    hostile = "\x1b[31m \u202e"
+    builder.call(hostile, message_position=2, arguments=json.dumps({"to": hostile}))
+    builder.message("user", hostile, position=1)
+    builder.store()
+    lab = ql.open(builder.home)
+
+    card = call_card(lab, lab.calls()[0].call_uid)
+
+    assert not {"\x1b", "\u202e"} & set(json.dumps(card, ensure_ascii=False))
+    assert json.loads(card["editable"]) == {"to": hostile}
+
+
+def test_a_queue_may_be_any_rows_that_name_calls_or_their_uids(builder):
+    lab, (first, second, third) = lab_of(builder)
+
+    widget = review(lab, [*lab.calls(conversation="c0"), second, third, first], reviewer=DANA)
+
+    assert [item["uid"] for item in widget.state["items"]] == [first, second, third]
+    assert widget.said == f"A review of 3 calls by {DANA}."
+
+
+def test_rows_without_a_call_are_refused_and_an_empty_queue_is_none(tmp_path):
+    lab = ql.open(tmp_path)
+
+    with pytest.raises(UsageError, match="wanted rows with a call_uid"):
+        review(lab, [object()], reviewer=DANA)
+    assert review(lab, lab.calls(), reviewer=DANA).state["items"] == []
+
+
+def test_a_widget_replies_even_where_its_desk_fails_and_keeps_no_trace_text_in_its_state(builder):
+    builder.call("secret_tool", arguments='{"word":"plum"}')
+    builder.store()
+    lab = ql.open(builder.home)
+    widget = review(lab, lab.calls(), reviewer=DANA)
+    sent: list[dict[str, Any]] = []
+    widget.send = sent.append  # type: ignore[method-assign]  # the wire, seen from the kernel
+
+    widget._asked(widget, {"id": "1", "ask": "card", "uid": lab.calls()[0].call_uid}, [])
+    widget.desk = None  # type: ignore[assignment]  # a fault of ours
+    with pytest.raises(AttributeError):
+        widget._asked(widget, {"id": "2", "ask": "ping"}, [])
+
+    assert [(reply["id"], reply["ok"]) for reply in sent] == [("1", True), ("2", False)]
+    assert "plum" in json.dumps(sent)
+    assert "plum" not in json.dumps(widget.get_state(), default=str)
