@@ -395,6 +395,28 @@ def test_the_locks_hold_what_the_project_asks_for():
     assert pins["requirements.txt"].items() <= pins["requirements-dev.txt"].items()
 
 
+def test_every_package_that_is_imported_is_named_as_a_dependency():
+    import tomllib
+    from importlib.metadata import packages_distributions
+
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = sum(project["optional-dependencies"].values(), project["dependencies"])
+    named = {Requirement(each).name.lower().replace("_", "-") for each in asked}
+    distributions = packages_distributions()
+    unnamed = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                modules = [node.module]
+            for top in {module.partition(".")[0] for module in modules} - sys.stdlib_module_names:
+                brought_by = {each.lower().replace("_", "-") for each in distributions.get(top, [])}
+                if top != "quality_lab" and not brought_by & named:
+                    unnamed.add(f"{top}, in {path.name}")
+
+    assert unnamed == set()
+
+
 @pytest.mark.slow
 def test_the_wheel_carries_queries_schema_and_notebook_templates(tmp_path):
     import zipfile
