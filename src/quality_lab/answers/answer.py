@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -70,6 +70,10 @@ class Answer(Sequence[Row], Generic[Row]):
             left_out = self.more + len(self.rows) - len(chosen)
             return Answer(chosen, self.row_class, title=self.title, notes=self.notes, more=left_out)
         return self.rows[index]
+
+    def with_rows(self, rows: Iterable[Row]) -> Answer[Row]:
+        """Return an answer of *rows* under this one's title and notes."""
+        return Answer(list(rows), self.row_class, title=self.title, notes=self.notes, more=self.more)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary a row, ready for `json.dumps`: times as ISO 8601 text with Z."""

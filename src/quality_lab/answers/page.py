@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from quality_lab.answers.choosing import fitting, shown_columns, unsaid
 from quality_lab.answers.columns import Column
 from quality_lab.answers.harmless import visible
-from quality_lab.answers.words import count_words, heading, percent_range, words
+from quality_lab.answers.words import count_words, heading, interval_words, words
 
 if TYPE_CHECKING:
     from quality_lab.answers.answer import Answer
@@ -81,7 +81,7 @@ def text(value: str, *, keep: str = "") -> str:
 def _least(column: Column, rows: Sequence[Any]) -> int:
     """Return about how many characters wide a column will be."""
     head = max(map(len, heading(column).split(" ")))
-    if column.unit == "share":
+    if column.unit == "share" or column.interval:
         return max(head, _SHARE)
     longest = max((len(words(getattr(row, column.name), column)) for row in rows), default=0)
     return max(head, min(longest, _SHORT))
@@ -97,8 +97,11 @@ def _cell(row: Any, column: Column) -> str:
     value = getattr(row, column.name)
     whole = words(value, column)
     if column.is_number:
-        bar = _rate(row, value, column) if column.unit == "share" and value is not None else ""
-        return f'<td class="ql-n">{text(whole)}{bar}</td>'
+        beside = ""
+        if value is not None:
+            beside = _interval(row, column)
+            beside += _bar(row, value, column) if column.unit == "share" else ""
+        return f'<td class="ql-n">{text(whole)}{beside}</td>'
     said = value if column.unit == "uid" and value else whole
     short = f"{whole}…" if column.unit == "uid" and value else whole
     if len(whole) > _MOST or column.unit == "path" and len(whole) > _SHORT:
@@ -109,15 +112,25 @@ def _cell(row: Any, column: Column) -> str:
     return f"<td{css}{hover}>{text(short)}</td>"
 
 
-def _rate(row: Any, value: float, column: Column) -> str:
-    words_of_interval, whisker = "", ""
-    if column.interval is not None:
-        low, high = (getattr(row, name) for name in column.interval)
-        if low is not None and high is not None:
-            words_of_interval = f'<span class="ql-i"> ({percent_range(low, high)})</span>'
-            whisker = f'<span class="ql-span" style="left:{_at(low)};width:{_at(high - low)}"></span>'
+def _bounds(row: Any, column: Column) -> tuple[float, float] | None:
+    if column.interval is None:
+        return None
+    low, high = (getattr(row, name) for name in column.interval)
+    return None if low is None or high is None else (low, high)
+
+
+def _interval(row: Any, column: Column) -> str:
+    bounds = _bounds(row, column)
+    return f'<span class="ql-i"> ({interval_words(*bounds, column)})</span>' if bounds else ""
+
+
+def _bar(row: Any, value: float, column: Column) -> str:
+    bounds, whisker = _bounds(row, column), ""
+    if bounds:
+        low, high = bounds
+        whisker = f'<span class="ql-span" style="left:{_at(low)};width:{_at(high - low)}"></span>'
     bar = f'<span class="ql-bar" style="width:{_at(value)}"></span>'
-    return f'{words_of_interval}<span class="ql-rate">{bar}{whisker}</span>'
+    return f'<span class="ql-rate">{bar}{whisker}</span>'
 
 
 def _at(share: float) -> str:

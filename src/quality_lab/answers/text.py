@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from quality_lab.answers.choosing import fitting, shown_columns, unsaid
 from quality_lab.answers.columns import Column
 from quality_lab.answers.harmless import visible
-from quality_lab.answers.words import UNKNOWN, count_words, heading, percent_range, words
+from quality_lab.answers.words import UNKNOWN, count_words, heading, interval_words, words
 
 if TYPE_CHECKING:
     from quality_lab.answers.answer import Answer
@@ -25,7 +25,7 @@ def cell(row: Any, column: Column) -> str:
     if value is None or column.interval is None:
         return text
     low, high = (getattr(row, name) for name in column.interval)
-    return text if low is None or high is None else f"{text} ({percent_range(low, high)})"
+    return text if low is None or high is None else f"{text} ({interval_words(low, high, column)})"
 
 
 def text_table(answer: Answer[Any], *, width: int, max_rows: int | None) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from quality_lab.answers.columns import Column, plain
+from quality_lab.people import shown
 
 UNKNOWN = "–"
 UID_SHOWN = 8  # characters of a uid: enough to tell it from the others, and to ask for it by
@@ -30,6 +31,11 @@ def percent(share: float) -> str:
 def percent_range(low: float, high: float) -> str:
     """Return an interval of shares, as in `22 to 42 %`."""
     return f"{percent(low).removesuffix(' %')} to {percent(high)}"
+
+
+def interval_words(low: float, high: float, column: Column) -> str:
+    """Return the bounds of a column's value, in the words of that column."""
+    return percent_range(low, high) if column.unit == "share" else f"{number(low)} to {number(high)}"
 
 
 def number(value: float) -> str:
@@ -63,10 +69,10 @@ def words(value: Any, column: Column) -> str:
             return str(value)
         return f"{number(value)} ms" if column.unit == "ms" else number(value)
     if isinstance(value, str):
-        return value[:UID_SHOWN] if column.unit == "uid" else value
+        return value[:UID_SHOWN] if column.unit == "uid" else shown(value)
     flat = plain(value)
     if isinstance(flat, list) and all(isinstance(inner, (str, int, float)) for inner in flat):
-        return ", ".join(str(inner) for inner in flat)
+        return ", ".join(shown(inner) if isinstance(inner, str) else str(inner) for inner in flat)
     return flat if isinstance(flat, str) else json.dumps(flat, ensure_ascii=False)
 
 

@@ -53,6 +53,24 @@ VERBS = (
         ASK,
     ),
     Verb("coverage", "quality_lab.cli.coverage:coverage", "Show where reviewers have not looked.", ASK),
+    Verb(
+        "agreement", "quality_lab.cli.agreement:agreement", "Show how far reviewers agree beyond chance.", ASK
+    ),
+    Verb(
+        "disputes", "quality_lab.cli.agreement:disputes", "List the calls on which reviewers disagree.", ASK
+    ),
+    Verb(
+        "confusion",
+        "quality_lab.cli.agreement:confusion",
+        "Show which tool was called in place of which.",
+        ASK,
+    ),
+    Verb(
+        "sequences",
+        "quality_lab.cli.sequences:sequences",
+        "Show calls that repeat, retry unchanged or go in circles.",
+        ASK,
+    ),
     Verb("trend", "quality_lab.cli.trend:trend", "Show calls, errors and reviews by day or week.", ASK),
     Verb("latency", "quality_lab.cli.latency:latency", "Show how long calls took.", ASK),
     Verb("guards", "quality_lab.cli.guards:guards", "Count what guards stopped.", ASK),

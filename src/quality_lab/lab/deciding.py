@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from quality_lab.answers import Answer
 from quality_lab.errors import UnknownName, UsageError
 from quality_lab.lab.reviewing import Reviewing, Said, of_tenant, reviewer_name
+from quality_lab.people import read_people
 from quality_lab.records import DecisionAction
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Deciding(Reviewing):
         named = [one for one in found if one.id in names or one.fingerprint in names]
         if not named:
             raise UnknownName(f"wanted the id of a proposal, came {proposal_id!r}; `proposals` lists them")
-        return Answer(named[:1], Proposal, title=named[0].title)
+        people = read_people(self.store.home)
+        return Answer(people.named(named[:1]), Proposal, title=named[0].title)
 
     def decisions(self, proposal_id: str) -> Answer[DecisionLine]:
         """Return what was decided about a proposal, the earliest first; what was taken back is left out.
@@ -51,7 +53,8 @@ class Deciding(Reviewing):
         from quality_lab.proposals import DecisionLine
 
         (one,) = self.proposal(proposal_id)
-        return Answer(self._decided(one.tenant, one.fingerprint), DecisionLine, title=f"Decided: {one.title}")
+        lines = read_people(self.store.home).named(self._decided(one.tenant, one.fingerprint))
+        return Answer(lines, DecisionLine, title=f"Decided: {one.title}")
 
     def decide(
         self,

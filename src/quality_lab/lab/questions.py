@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from quality_lab.answers import Answer, CallView, ConversationView
 from quality_lab.errors import UnknownName
 from quality_lab.lab.filter_words import FilterWords, filters_of
+from quality_lab.lab.review_questions import ReviewQuestions
 from quality_lab.store import Store
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from quality_lab.proposals import Proposal
 
 
-class Questions:
+class Questions(ReviewQuestions):
     """What may be asked of a store."""
 
     store: Store
@@ -39,7 +40,8 @@ class Questions:
         """
         from quality_lab.metrics.label_counts import label_counts
 
-        return label_counts(self.store, filters=filters_of(filters), by=by)
+        answer = label_counts(self.store, filters=self._filters(filters), by=by)
+        return self._groups_named(answer) if by == "reviewer" else answer
 
     def failing_tools(
         self, *, by: RankBy = "rate", top: int | None = 25, **filters: Unpack[FilterWords]
@@ -53,7 +55,7 @@ class Questions:
         """
         from quality_lab.metrics.failing_tools import failing_tools
 
-        return failing_tools(self.store, filters=filters_of(filters), by=by, top=top)
+        return failing_tools(self.store, filters=self._filters(filters), by=by, top=top)
 
     def proposals(self, *, top: int | None = 25, **filters: Unpack[FilterWords]) -> Answer[Proposal]:
         """Return what to change, worst first: complaints of one kind about one tool, with rate and examples.
@@ -64,7 +66,7 @@ class Questions:
         """
         from quality_lab.proposals import proposals
 
-        return proposals(self.store, filters=filters_of(filters), top=top)
+        return self._named(proposals(self.store, filters=self._filters(filters), top=top))
 
     def calls(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Answer[CallRow]:
         """Return single calls, newest first, with arguments, results and labels: all, or *limit* of them.
@@ -75,7 +77,7 @@ class Questions:
         """
         from quality_lab.metrics.calls import calls
 
-        return calls(self.store, filters=filters_of(filters), limit=limit)
+        return self._named(calls(self.store, filters=self._filters(filters), limit=limit))
 
     def call(self, call_uid: str) -> CallView:
         """Return one call as the exchange it was: what was asked, the call, its result, what reviewers wrote.
@@ -97,7 +99,7 @@ class Questions:
         place = call_place(self.store, call_uid)
         if place is None:
             raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
-        return call_view(conversation(self.store, place.conversation_uid), place.call_uid)
+        return call_view(conversation(self.store, place.conversation_uid), place.call_uid, people=self.people)
 
     def conversation(self, conversation_id: str, *, tenant: str | None = None) -> ConversationView:
         """Return a conversation told in order; it has no steps where the lab does not know it.
@@ -111,7 +113,7 @@ class Questions:
         from quality_lab.metrics.conversation import conversation
 
         told = conversation(self.store, conversation_id, filters=filters_of({"tenant": tenant}))
-        return conversation_view(told)
+        return conversation_view(told, people=self.people)
 
     def coverage(self, **filters: Unpack[FilterWords]) -> Answer[Coverage]:
         """Return how much of each tool was reviewed, first where most calls were looked at by nobody.
@@ -122,7 +124,7 @@ class Questions:
         """
         from quality_lab.metrics.coverage import coverage
 
-        return coverage(self.store, filters=filters_of(filters))
+        return coverage(self.store, filters=self._filters(filters))
 
     def trend(self, *, every: Every = "day", **filters: Unpack[FilterWords]) -> Answer[Period]:
         """Return calls, errors and reviews of each day or week, in order of time.
@@ -133,7 +135,7 @@ class Questions:
         """
         from quality_lab.metrics.trend import trend
 
-        return trend(self.store, filters=filters_of(filters), every=every)
+        return trend(self.store, filters=self._filters(filters), every=every)
 
     def latency(self, **filters: Unpack[FilterWords]) -> Answer[Latency]:
         """Return how long the calls of each tool took, slowest tool first, where the traces say.
@@ -144,7 +146,7 @@ class Questions:
         """
         from quality_lab.metrics.latency import latency
 
-        return latency(self.store, filters=filters_of(filters))
+        return latency(self.store, filters=self._filters(filters))
 
     def guards(self, **filters: Unpack[FilterWords]) -> Answer[Guard]:
         """Return what guards stopped, by reason and action; guard rows stand in no rate.
@@ -155,7 +157,7 @@ class Questions:
         """
         from quality_lab.metrics.guards import guards
 
-        return guards(self.store, filters=filters_of(filters))
+        return guards(self.store, filters=self._filters(filters))
 
     def definitions(self, **filters: Unpack[FilterWords]) -> Answer[Definition]:
         """Return the definitions under which each tool was offered, oldest first, with what changed.
@@ -166,7 +168,7 @@ class Questions:
         """
         from quality_lab.metrics.definitions import definitions
 
-        return definitions(self.store, filters=filters_of(filters))
+        return definitions(self.store, filters=self._filters(filters))
 
     def compat_summary(self, *, limit: int = 25, **filters: Unpack[FilterWords]) -> dict[str, Any]:
         """Return upstream's feedback summary, key for key; *limit* bounds its `recent` alone.
@@ -179,7 +181,7 @@ class Questions:
         """
         from quality_lab.metrics.compat_summary import compat_summary
 
-        return compat_summary(self.store, filters=filters_of(filters), limit=limit)
+        return compat_summary(self.store, filters=self._filters(filters), limit=limit)
 
     def compat_proposals(self, *, limit: int = 100, **filters: Unpack[FilterWords]) -> list[dict[str, Any]]:
         """Return the items of upstream's preview of proposals, key for key, over the newest *limit* labels.
@@ -192,7 +194,7 @@ class Questions:
         """
         from quality_lab.proposals import compat_preview
 
-        return compat_preview(self.store, filters=filters_of(filters), limit=limit)
+        return compat_preview(self.store, filters=self._filters(filters), limit=limit)
 
     def summary(self, **filters: Unpack[FilterWords]) -> Summary:
         """Return the lab at a glance: what it holds, and the first rows of each question.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quality_lab.answers import Answer, CallView, ConversationView, Step
+from quality_lab.people import NOBODY, People
 
 if TYPE_CHECKING:
     from quality_lab.metrics.conversation import ConversationStep
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
 _FINE = frozenset({"ok", "unknown", "good_reply"})  # the others are shown as what to look at
 
 
-def conversation_view(told: Answer[ConversationStep]) -> ConversationView:
+def conversation_view(told: Answer[ConversationStep], *, people: People = NOBODY) -> ConversationView:
     """Return the conversation with each answer of a tool beside its call, not as a message of its own."""
-    return ConversationView(_steps(told), answer=told)
+    return ConversationView(_steps(told, people=people), answer=told)
 
 
-def call_view(told: Answer[ConversationStep], call_uid: str) -> CallView:
+def call_view(told: Answer[ConversationStep], call_uid: str, *, people: People = NOBODY) -> CallView:
     """Return one call with what the user said last before it, its labels, and what was said next."""
-    steps = _steps(told, chosen=call_uid)
+    steps = _steps(told, chosen=call_uid, people=people)
     (place,) = (index for index, step in enumerate(steps) if step.chosen)
     asked = [step for step in steps[:place] if step.kind == "said" and step.who == "user"][-1:]
     labels = [step for step in steps if step.kind == "labelled" and step.call_uid == call_uid]
@@ -29,7 +30,7 @@ def call_view(told: Answer[ConversationStep], call_uid: str) -> CallView:
     return CallView([*asked, steps[place], *labels, *said], title=f"Call {call_uid}", notes=notes)
 
 
-def _steps(told: Answer[ConversationStep], chosen: str | None = None) -> Sequence[Step]:
+def _steps(told: Answer[ConversationStep], *, people: People, chosen: str | None = None) -> Sequence[Step]:
     has_calls = any(row.kind == "call" for row in told)
     shown = []
     for row in told:
@@ -44,7 +45,7 @@ def _steps(told: Answer[ConversationStep], chosen: str | None = None) -> Sequenc
             shown.append(
                 Step(
                     kind="labelled",
-                    who=row.who or "somebody",
+                    who=people.name(row.who) if row.who else "somebody",
                     state=f"{row.label or row.result or 'no label'}{of}",
                     fine=row.label in _FINE,
                     text=row.text,

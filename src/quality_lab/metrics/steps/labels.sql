@@ -1,7 +1,7 @@
 -- label_rows: one row is a label on a call, by an author of the kinds asked for, within the window of labels.
 label_rows as (
     select feedback_uid, call_uid, conversation_uid, key_space, key, label, author, note, created_at, adjudication,
-           source, tool_name, label_raw, expected_tool, expected_arguments, author_kind, tenant,
+           source, tool_name, label_raw, expected_tool, expected_arguments, author_kind, tenant, guide_version,
            cardinality($reviewers) = 0 or coalesce(array_contains($reviewers, author), false) as asked_for
     from feedback
     where target_level = 'call'

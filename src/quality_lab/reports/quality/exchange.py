@@ -11,6 +11,7 @@ from quality_lab.masking import Masker
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.reviews import ChosenCall, LabelNote, asked, chosen_calls, label_notes
+from quality_lab.people import NOBODY, People
 from quality_lab.reports.blocks import Html, join, tag, text
 
 _LONGEST = 600  # characters of one part; the whole call stands in the lab
@@ -25,10 +26,11 @@ class Example:
     call: ChosenCall
     asked: str | None  # the last thing the user said; None where the traces do not hold it
     notes: tuple[LabelNote, ...]
+    people: People = NOBODY
 
 
 def examples(
-    store: Asks, filters: Filters, chosen: Sequence[str], *, masker: Masker | None
+    store: Asks, filters: Filters, chosen: Sequence[str], *, masker: Masker | None, people: People = NOBODY
 ) -> Mapping[str, Example]:
     """Return the *chosen* calls (their uids) as examples, by uid; a call that is not here is left out.
 
@@ -44,6 +46,7 @@ def examples(
             _masked(call, masker),
             said.get(call.call_uid),
             tuple(note for note in notes if note.call_uid == call.call_uid),
+            people,
         )
         for call in chosen_calls(store, filters=filters, chosen=wanted)
     }
@@ -72,20 +75,20 @@ def exchange(example: Example) -> Html:
     came = join([tag("span", outcome, class_="quiet"), _json(call.result, call.result_state)])
     parts.append(("result", came))
     for note in example.notes:
-        name = f"{person(note.author)}: " if note.author else None
+        name = f"{person(note.author, example.people)}: " if note.author else None
         words = join([" ", _words(note.note)]) if note.note else None
         parts.append(("reviewer", join([name, tag("strong", note.label), words])))
     rows = join(join([tag("dt", who), tag("dd", what)]) for who, what in parts)
     return tag("div", tag("dl", rows), class_="exchange")
 
 
-def person(author: str) -> str:
-    """Return a reviewer as colleagues call one: of an address what stands before the @.
+def person(author: str, people: People = NOBODY) -> str:
+    """Return a reviewer as colleagues call one: by name where *people* has it, of an address what is before the @.
 
-    >>> person("dana@example.com"), person("3")
-    ('dana', '3')
+    >>> person("dana@example.com"), person("3"), person("3", People({"3": "Dana"}))
+    ('dana', '3', 'Dana')
     """
-    return author.partition("@")[0] or author
+    return people.names.get(author) or author.partition("@")[0] or author
 
 
 def _words(words: str) -> Html:

@@ -16,6 +16,7 @@ from quality_lab.metrics.guards import guards
 from quality_lab.metrics.label_counts import label_counts
 from quality_lab.metrics.signs.reviews import label_notes, reviewed
 from quality_lab.metrics.signs.shares import gate_reasons, weekly_outcomes
+from quality_lab.people import People, read_people
 from quality_lab.proposals import Proposal, proposals
 from quality_lab.reports import figures
 from quality_lab.reports.blocks import Html, Piece, join, paragraph, section
@@ -99,6 +100,10 @@ class QualityPage:
             return findings(self._store, window.filters, weeks=window.weeks)
 
     @cached_property
+    def _people(self) -> People:
+        return read_people(self._store.home)
+
+    @cached_property
     def _tools(self) -> Answer[FailingTool]:
         return failing_tools(self._store, filters=self.window.filters, top=None)
 
@@ -161,7 +166,9 @@ class QualityPage:
         counts = label_counts(self._store, filters=_by_call(filters))
         figure = figures.labels(counts)
         nobody = paragraph("Nobody has labelled a call of this window.") if figure is None else None
-        who = tables.reviewers(label_counts(self._store, filters=_by_call(filters), by="reviewer"))
+        who = tables.reviewers(
+            label_counts(self._store, filters=_by_call(filters), by="reviewer"), self._people
+        )
         beside = tables.reviewed_beside(counts, calls=self.window.facts.reviewed)
         return Parts(
             section("labels", "What reviewers say", nobody), figure, beside, who, _notes(counts.notes)
@@ -191,7 +198,9 @@ class QualityPage:
 
     def _examples(self, uids: Sequence[str]) -> dict[str, Example]:
         with self._store.together():
-            return dict(examples(self._store, self.window.filters, uids, masker=self._masker))
+            return dict(
+                examples(self._store, self.window.filters, uids, masker=self._masker, people=self._people)
+            )
 
     def disputes(self) -> Piece:
         """Return the calls on which reviewers disagree, with what each of them says."""
@@ -199,7 +208,9 @@ class QualityPage:
         rows = reviewed(self._store, filters=filters, least_reviewers=2)
         disputed = [row.call_uid for row in rows if row.disputed]
         said = label_notes(self._store, filters=filters, chosen=disputed) if disputed else []
-        return Piece(section("disputes", "Where reviewers disagree", tables.disputes(rows, said)))
+        return Piece(
+            section("disputes", "Where reviewers disagree", tables.disputes(rows, said, self._people))
+        )
 
     def guards_and_gates(self) -> Piece:
         """Return what guards stopped and what the application turned away: neither is a failure of a tool."""

@@ -15,6 +15,7 @@ from quality_lab.metrics.guards import Guard
 from quality_lab.metrics.label_counts import LabelCount
 from quality_lab.metrics.signs.reviews import LabelNote, Reviewed
 from quality_lab.metrics.signs.shares import GateReason
+from quality_lab.people import People
 from quality_lab.reports.blocks import Html, folded, items, join, paragraph, rate, table, tag
 from quality_lab.reports.quality.exchange import person
 from quality_lab.store.loss_rows import in_words, loss_rows
@@ -59,14 +60,18 @@ def reviewed_beside(rows: Sequence[LabelCount], *, calls: int) -> Html | None:
     )
 
 
-def reviewers(rows: Sequence[LabelCount]) -> Html | None:
+def reviewers(rows: Sequence[LabelCount], people: People) -> Html | None:
     """Return who gave which labels, most first; None where nobody gave any."""
     by_name: dict[str, Counter[str]] = {}
     for row in rows:
         by_name.setdefault(row.group or "not named", Counter())[row.label] += row.rows
     given = sorted(by_name.items(), key=lambda one: (-sum(one[1][label] for label in FIVE), one[0]))
     shown = [
-        [person(name), str(sum(counts[label] for label in FIVE)), *(str(counts[label]) for label in FIVE)]
+        [
+            person(name, people),
+            str(sum(counts[label] for label in FIVE)),
+            *(str(counts[label]) for label in FIVE),
+        ]
         for name, counts in given
         if sum(counts.values())
     ]
@@ -74,7 +79,7 @@ def reviewers(rows: Sequence[LabelCount]) -> Html | None:
     return table(headings, shown, numeric=range(1, 7)) if shown else None
 
 
-def disputes(rows: Sequence[Reviewed], notes: Sequence[LabelNote], *, most: int = 6) -> Html:
+def disputes(rows: Sequence[Reviewed], notes: Sequence[LabelNote], people: People, *, most: int = 6) -> Html:
     """Return the calls on which no label has a majority, each with what its reviewers said."""
     disputed = [row for row in rows if row.disputed]
     if not disputed:
@@ -97,7 +102,7 @@ def disputes(rows: Sequence[Reviewed], notes: Sequence[LabelNote], *, most: int 
             items(
                 join(
                     [
-                        f"{person(note.author or 'somebody')}: ",
+                        f"{person(note.author or 'somebody', people)}: ",
                         tag("strong", note.label),
                         f" {note.note}" if note.note else None,
                     ]
