@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from math import sqrt
 from typing import Any, Literal, Protocol
 
-from quality_lab.intervals import Z, wilson
+from quality_lab.agreement import cohen_kappa
+from quality_lab.intervals import wilson
 from quality_lab.json_text import canonical, compact
 from quality_lab.matching.case import Case
 from quality_lab.toolloop.models import Model, ModelError
@@ -256,14 +256,14 @@ def agreement_of(pairs: Sequence[tuple[bool, Says]], *, failed: int = 0) -> Agre
     """
     good = [says for found_good, says in pairs if found_good]
     bad = [says for found_good, says in pairs if not found_good]
-    kappa, low, high = _kappa(pairs)
+    kappa = cohen_kappa(("pass" if found_good else "fail", says) for found_good, says in pairs)
     return Agreement(
         n=len(pairs),
         tpr=_share(good.count("pass"), len(good)),
         tnr=_share(bad.count("fail"), len(bad)),
-        kappa=kappa,
-        kappa_low=low,
-        kappa_high=high,
+        kappa=kappa.value,
+        kappa_low=kappa.low,
+        kappa_high=kappa.high,
         unsure=sum(says == "unsure" for _, says in pairs),
         failed=failed,
     )
@@ -274,22 +274,6 @@ def _share(k: int, n: int) -> Share:
         return Share(value=None, low=None, high=None, n=0)
     low, high = wilson(k, n)
     return Share(value=k / n, low=low, high=high, n=n)
-
-
-def _kappa(pairs: Sequence[tuple[bool, Says]]) -> tuple[float | None, float | None, float | None]:
-    """Return Cohen's kappa with its 95 % interval; None where chance alone would agree on everything."""
-    n = len(pairs)
-    if not n:
-        return None, None, None
-    observed = sum((says == "pass") if good else (says == "fail") for good, says in pairs) / n
-    people = sum(good for good, _ in pairs) / n
-    passed, failed = (sum(says == word for _, says in pairs) / n for word in ("pass", "fail"))
-    chance = people * passed + (1 - people) * failed
-    if chance >= 1:
-        return None, None, None
-    kappa = (observed - chance) / (1 - chance)
-    reach = Z * sqrt(observed * (1 - observed) / n) / (1 - chance)
-    return kappa, max(-1.0, kappa - reach), min(1.0, kappa + reach)
 
 
 def _json_schema() -> dict[str, Any]:
