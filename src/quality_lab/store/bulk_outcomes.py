@@ -102,7 +102,10 @@ def _facts(batch: Batch) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:
     origin_words = (*origins.words, None)  # what -1 finds
     code = tools.chosen.astype(np.int64) * len(actors.words) + actors.chosen
     code = (code * 2 + errors.values) * len(origin_words) + origins.chosen % len(origin_words)
-    used, chosen = np.unique(code, return_inverse=True)
+    used = np.flatnonzero(np.bincount(code))
+    place_of = np.zeros(int(used[-1]) + 1, np.int64)
+    place_of[used] = np.arange(len(used))
+    chosen = place_of[code]
     facts: list[tuple[Any, ...]] = []
     for one in used.tolist():
         rest, origin = divmod(one, len(origin_words))

@@ -183,8 +183,8 @@ def bring_conversations_of(connection: duckdb.DuckDBPyConnection, source_id: int
     connection.execute(
         f"""
         insert into {target}
-        select conversation_uid, min(tenant), min(key_space), min(conversation_id), min(source), min(model),
-               min(style), min(created_at), max(created_at), null, $source_id, min(line){unit}
+        select conversation_uid, any_value(tenant), any_value(key_space), any_value(conversation_id), min(source),
+               min(model), min(style), min(created_at), max(created_at), null, $source_id, min(line){unit}
         from tool_calls
         where source_id = $source_id and not in_case
         group by conversation_uid""",
