@@ -18,6 +18,7 @@ from quality_lab.sampling import STRATEGIES, Strategy
 if TYPE_CHECKING:
     from quality_lab.metrics.queue_calls import QueuedCall
     from quality_lab.metrics.queue_lines import QueueLine
+    from quality_lab.metrics.weighted_rates import WeightedLabel, WeightedTool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,6 +133,51 @@ class Queueing(Reviewing):
                 )
             )
         return Answer(rows, ReviewerProgress, title=f"Progress of queue {line.key[:8]}")
+
+    def weighted_failing_tools(
+        self, queue: str | None = None, *, top: int | None = 25
+    ) -> Answer[WeightedTool]:
+        """Return the judged failure rate of all calls that a queue was drawn from, of all tools and of each.
+
+        Calls that were drawn more often weigh less, so that a queue which prefers errors does not make tools
+        look worse than they are; the raw rate stands beside it. Without an id it rests on the newest queue of
+        which each stratum has a review.
+
+        >>> import quality_lab as ql
+        >>> lab = ql.open_demo()
+        >>> drawn = lab.queue(size=40, seed=7, strategy="errors", author="dana")
+        >>> every = lab.weighted_failing_tools()[0]
+        >>> every.weighted_rate, every.reason
+        (None, 'none_reviewed: error, rest')
+
+        Raises: NoData where there is no queue, UnknownName where none is called so.
+        """
+        from quality_lab.metrics.weighted_rates import weighted_failing_tools
+
+        return weighted_failing_tools(self.store, queues=self._to_weigh(queue), top=top)
+
+    def weighted_labels(self, queue: str | None = None) -> Answer[WeightedLabel]:
+        """Return the share of all calls on which each label would stand, had all of them been reviewed.
+
+        It rests on the same queue as `weighted_failing_tools`; the raw shares stand beside.
+
+        >>> import quality_lab as ql
+        >>> lab = ql.open_demo()
+        >>> _ = lab.queue(size=10, seed=1, author="dana")
+        >>> [row.label for row in lab.weighted_labels()][:2]
+        ['good_reply', 'wrong_tool']
+
+        Raises: NoData where there is no queue, UnknownName where none is called so.
+        """
+        from quality_lab.metrics.weighted_rates import weighted_labels
+
+        return weighted_labels(self.store, queues=self._to_weigh(queue))
+
+    def _to_weigh(self, key: str | None) -> list[QueueLine]:
+        from quality_lab.metrics.queue_lines import queue_lines
+
+        newest = self._queue(key)
+        return [newest] if key is not None else queue_lines(self.store)
 
     def _queue(self, key: str | None) -> QueueLine:
         from quality_lab.metrics.queue_lines import queue_called, queue_lines

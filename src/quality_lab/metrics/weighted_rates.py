@@ -1,0 +1,175 @@
+"""Rates and label shares for all calls that a queue was drawn from, beside what the reviews say as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from quality_lab.answers import Answer
+from quality_lab.labels import FIVE
+from quality_lab.metrics.asking import Asks, together
+from quality_lab.metrics.queue_lines import QueueLine
+from quality_lab.metrics.weighted_cells import (
+    Cell,
+    Counted,
+    StratumShare,
+    shares_of,
+    strata_of,
+    weighted_cells,
+)
+from quality_lab.strata import WeightedRate, unseen, weighted_rate
+
+ALL_TOOLS = "all tools"
+_LABELS: tuple[Counted, ...] = (*FIVE, "disputed")
+_WEIGHTED = {"unit": "share", "interval": ("weighted_low", "weighted_high")}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WeightedTool:
+    """A tool, what its reviewed calls are judged to be, and what that says of all its calls."""
+
+    tool_name: str
+    calls: int = field(metadata={"help": "calls that the queue was drawn from, or that were known before"})
+    reviewed: int = field(metadata={"help": "of them, drawn and labelled, or labelled before"})
+    failures: int = field(metadata={"help": "of the reviewed, judged wrong_tool or bad_args"})
+    raw_rate: float | None = field(
+        metadata={"unit": "share", "help": "failures / reviewed: what was drawn more often weighs more"}
+    )
+    weighted_rate: float | None = field(
+        metadata={**_WEIGHTED, "help": "judged failure rate of all its calls: each stratum by its calls"}
+    )
+    weighted_low: float | None = field(metadata={"unit": "share", "help": "lower 95 % bound"})
+    weighted_high: float | None = field(metadata={"unit": "share", "help": "upper 95 % bound"})
+    not_reviewed: int = field(metadata={"help": "drawn calls that nobody has labelled yet"})
+    reason: str | None = field(metadata={"help": "why there is no weighted rate"})
+    strata: tuple[StratumShare, ...] = field(metadata={"compact": False})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WeightedLabel:
+    """A label, on how many reviewed calls it stands, and on what share of all calls that says it would."""
+
+    label: str
+    calls: int = field(metadata={"help": "reviewed calls on which such a label stands now"})
+    reviewed_calls: int
+    raw_share: float | None = field(metadata={"unit": "share", "help": "calls of the reviewed calls"})
+    weighted_share: float | None = field(
+        metadata={**_WEIGHTED, "help": "of all calls; shares may add up to over 1"}
+    )
+    weighted_low: float | None = field(metadata={"unit": "share", "help": "lower 95 % bound"})
+    weighted_high: float | None = field(metadata={"unit": "share", "help": "upper 95 % bound"})
+    all_calls: int = field(metadata={"help": "calls that the queue was drawn from, or known before"})
+    reason: str | None = field(metadata={"help": "why there is no weighted share"})
+    strata: tuple[StratumShare, ...] = field(metadata={"compact": False})
+
+
+def weighted_failing_tools(
+    store: Asks, *, queues: Sequence[QueueLine], top: int | None = 25
+) -> Answer[WeightedTool]:
+    """Return the judged failure rate of all calls: of all tools first, then of the *top* tools, worst first.
+
+    It speaks for every call that the queue could have drawn and for those that were labelled before: the
+    first of *queues* of which each stratum has a review. Tools come by their lower bound; a tool with calls
+    in a stratum of which nobody has reviewed any has no rate, and its reason names the stratum.
+    """
+    queue, cells = _chosen(store, queues)
+    tools = sorted({cell.sums.tool_name for cell in cells})
+    rows = [_tool(name, [cell for cell in cells if cell.sums.tool_name == name]) for name in tools]
+    rows.sort(key=lambda row: (row.weighted_low is None, -(row.weighted_low or 0), -row.calls, row.tool_name))
+    shown = rows if top is None else rows[:top]
+    return Answer(
+        [_tool(ALL_TOOLS, cells), *shown],
+        WeightedTool,
+        title="Judged failure rate of all calls",
+        notes=_notes(queue, cells),
+        more=len(rows) - len(shown),
+    )
+
+
+def weighted_labels(store: Asks, *, queues: Sequence[QueueLine]) -> Answer[WeightedLabel]:
+    """Return the five labels in their order, then "disputed", each with its share of all calls.
+
+    It speaks for the same calls as `weighted_failing_tools`.
+    """
+    queue, cells = _chosen(store, queues)
+    rows = []
+    for label in _LABELS:
+        strata = strata_of(cells, label)
+        found = weighted_rate(strata)
+        hits, reviewed = sum(one.hits for one in strata), sum(one.reviewed for one in strata)
+        rows.append(
+            WeightedLabel(
+                label=label,
+                calls=hits,
+                reviewed_calls=reviewed,
+                raw_share=hits / reviewed if reviewed else None,
+                weighted_share=found.value if found else None,
+                weighted_low=found.low if found else None,
+                weighted_high=found.high if found else None,
+                all_calls=sum(one.calls for one in strata),
+                reason=_reason(cells, found),
+                strata=shares_of(cells, label),
+            )
+        )
+    return Answer(rows, WeightedLabel, title="Labels of all calls", notes=_notes(queue, cells))
+
+
+def _chosen(store: Asks, queues: Sequence[QueueLine]) -> tuple[QueueLine, list[Cell]]:
+    """Return the first queue that can be weighted, else the first, with its cells."""
+    with together(store):
+        first: tuple[QueueLine, list[Cell]] | None = None
+        for queue in queues:
+            cells = weighted_cells(store, queue=queue)
+            if weighted_rate(strata_of(cells, "failures")) is not None:
+                return queue, cells
+            first = first or (queue, cells)
+    assert first is not None  # nobody asks about no queue
+    return first
+
+
+def _tool(name: str, cells: Sequence[Cell]) -> WeightedTool:
+    strata = strata_of(cells, "failures")
+    found = weighted_rate(strata)
+    hits, reviewed = sum(one.hits for one in strata), sum(one.reviewed for one in strata)
+    return WeightedTool(
+        tool_name=name,
+        calls=sum(one.calls for one in strata),
+        reviewed=reviewed,
+        failures=hits,
+        raw_rate=hits / reviewed if reviewed else None,
+        weighted_rate=found.value if found else None,
+        weighted_low=found.low if found else None,
+        weighted_high=found.high if found else None,
+        not_reviewed=_not_reviewed(cells),
+        reason=_reason(cells, found),
+        strata=shares_of(cells, "failures"),
+    )
+
+
+def _not_reviewed(cells: Sequence[Cell]) -> int:
+    return sum(cell.sums.drawn - cell.sums.reviewed for cell in cells)
+
+
+def _reason(cells: Sequence[Cell], found: WeightedRate | None) -> str | None:
+    if found is not None:
+        return None
+    names = unseen(strata_of(cells, "failures"))
+    return f"none_reviewed: {', '.join(names)}" if names else "no_calls"
+
+
+def _notes(queue: QueueLine, cells: Sequence[Cell]) -> list[str]:
+    drawn = sum(cell.sums.drawn for cell in cells if not cell.known)
+    reviewed = sum(cell.sums.reviewed for cell in cells if not cell.known)
+    known = sum(cell.sums.reviewed for cell in cells if cell.known)
+    when = "" if queue.drawn_at is None else f" of {queue.drawn_at:%Y-%m-%d}"
+    calls = sum(cell.calls for cell in cells)
+    notes = [
+        f"for the {calls:,} calls of queue {queue.key[:8]}{when} ({queue.strategy}, seed {queue.seed}): "
+        f"{reviewed} of {drawn} drawn calls are reviewed, {known} were known before"
+    ]
+    if drawn > reviewed:
+        notes.append(
+            f"not_reviewed: for {drawn - reviewed} drawn calls the reviewed ones of their stratum stand; "
+            "that is fair as long as nobody chose which to leave out"
+        )
+    return notes
