@@ -343,6 +343,26 @@ def demo(tmp_path: Path, repository: Path) -> Path:
     return where
 
 
+def test_the_demo_s_frozen_cases_are_what_the_lab_freezes(demo: Path) -> None:
+    cases = run("--home", demo, "cases", "list", "--json").document
+    [swapped] = [row for row in cases if row["proof"] == "red" and row["tool_name"] == "get_transfer_options"]
+    [good] = [row for row in cases if row["title"].startswith("good_reply")]
+    for row in (swapped, good):
+        stored = open_lab(demo).case(row["id"])
+        expected = stored["expected"]["calls"][0]["args"]
+        more = ["--expected-args", json.dumps(expected, default=str)] if row is swapped else []
+
+        made = run("--home", demo, "cases", "freeze", row["call_uid"], "--again", *more, "--json")
+
+        again = parse(made.out)["record"]
+        for case in (stored, again):
+            for name in ("id", "createdAt", "updatedAt"):
+                case.pop(name)
+            for name in ("frozen_at", "by"):
+                case["provenance"].pop(name)
+        assert again == stored
+
+
 def test_an_example_of_a_tracked_proposal_becomes_upstreams_record_and_answers_the_proposal(
     demo: Path,
 ) -> None:

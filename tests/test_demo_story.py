@@ -106,6 +106,7 @@ class Counted:
         self.chats = self.lines("exports/web-chat.jsonl", "messages")
         self.cases = self.lines("exports/tool-call-regression-cases.jsonl", "input")
         self.journal = self.lines("journal/labels.jsonl", "call")
+        self.frozen = self.lines("journal/cases.jsonl", "record")
         self.proposals = json.loads(
             (self.folder / "exports/improvement-proposals.json").read_text(encoding="utf-8")
         )["items"]
@@ -171,7 +172,7 @@ def test_the_script_writes_the_tracked_files_byte_for_byte(tmp_path):
     again = make(tmp_path / "again", "--seed", "2605")
 
     assert written(again) == written(DEMO)
-    assert len(written(DEMO)) == 8
+    assert len(written(DEMO)) == 9
 
 
 def test_the_truth_is_what_the_trace_lists_hold(demo, truth):
@@ -222,6 +223,7 @@ def test_the_truth_is_what_the_reviewers_wrote(demo, truth):
         {row["toolCallId"] for row in demo.feedback if row["toolName"] == GUARD}
     )
     assert truth["cases"] == Counter(case["status"] for case in demo.cases)
+    assert truth["frozen_cases"] == Counter(line["record"]["status"] for line in demo.frozen)
     assert truth["proposals"] == Counter(proposal["status"] for proposal in demo.proposals)
     assert truth["journal"] == {
         "rows": len(demo.journal),
@@ -392,6 +394,33 @@ def test_the_cases_have_upstreams_shape(demo):
         assert case["proposalId"] in (None, *(proposal["id"] for proposal in demo.proposals))
         assert 0 < case["createdAt"] <= case["updatedAt"]
     assert len({case["id"] for case in demo.cases}) == 12
+
+
+@pytest.mark.parametrize("story", ["demo", "quiet", "renamed"])
+def test_the_frozen_cases_are_a_car_the_wrong_way_a_good_reply_and_one_from_before(story, request):
+    told = request.getfixturevalue(story)
+    old, good, swapped = (line["record"] for line in told.frozen)
+
+    for record in (good, swapped):  # each was made of a call that a reviewer looked at
+        chat = next(chat for chat in told.chats if chat["messages"][1]["content"] in str(record["input"]))
+        place = len(record["input"]["messages"])
+        [call] = [
+            call["function"]
+            for call in chat["messages"][place]["tool_calls"]
+            if call["function"]["name"] == record["toolName"]
+        ]
+        assert json.loads(call["arguments"]) == record["recorded"][0]["args"] == record["input"]["args"]
+        label = next(line for line in told.journal if line["call"]["conversation_id"] == chat["id"])
+        assert label["call"]["message"] == place
+        assert (label["label"], label["note"]) == (
+            record["provenance"]["label"],
+            record["input"]["feedback"]["note"],
+        )
+    made, right = (swapped[name][0]["args"] for name in ("recorded", "corrected"))
+    assert (made["pickup"], made["dropoff"]) == (right["dropoff"], right["pickup"])
+    assert good["expected"]["calls"][0]["args"] == good["recorded"][0]["args"]
+    assert old["recorded"][0]["args"]["participants"] == "two"
+    assert old["createdAt"] < min(row["createdAt"] for row in told.calls)
 
 
 def test_every_line_of_the_journal_points_at_a_call_of_the_web_chat(demo):

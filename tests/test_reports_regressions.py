@@ -194,14 +194,34 @@ def test_a_lab_without_anything_says_so_in_every_part(home: Path) -> None:
     assert page.note().figures["pass_rate"] is None
 
 
-def test_the_demo_s_cases_hold_only_prose_so_none_gates_and_the_report_says_it() -> None:
+def test_of_the_demo_s_cases_three_gate_and_the_report_says_what_keeps_the_others_from_it() -> None:
     page = page_of(ql.open_demo())
 
     head, gates, groups = (words_of(part) for part in (page.head(), page.gates(), page.groups()))
 
-    assert "none of 12 cases provably catches its fault" in head
+    assert "none of" not in head
+    assert "3 cases gate" in gates
     assert "12 cases do not gate: only prose (9), archived (3)." in gates
-    assert "of 9 failure groups have no case that gates" in groups
+    # cars the wrong way are guarded against; nobody labelled a tour's booking in these weeks
+    assert "8 of 9 failure groups have no case that gates" in groups
+
+
+def test_the_demo_s_cases_run_again_and_come_out_as_its_readme_says(repository: Path, home: Path) -> None:
+    story = repository / "data" / "demo"
+    lab = ql.open(home)
+    lab.load(story / "exports", story / "journal")
+
+    came = {row.tool_name: (row.verdict, row.reason) for row in asyncio.run(lab.rerun())}
+
+    assert {tool: verdict for tool, (verdict, _) in came.items()} == {
+        "confirm_tour_booking": "PASS",
+        "confirm_transfer_booking": "PASS",
+        "get_transfer_options": "INCONCLUSIVE",
+    }
+    assert '"two" is not of type "integer"' in came["confirm_tour_booking"][1]
+    assert came["confirm_transfer_booking"][1].startswith("let_through_today")
+    assert came["get_transfer_options"][1].startswith("recorded_model_cannot_show_fix")
+    assert page_of(lab).note().figures["pass_rate"] == 1.0
 
 
 def test_a_failure_is_told_as_call_rule_place_expected_and_got(home: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 from story.cases import cases
 from story.concierge import CHAT_TOOLS, Concierge
 from story.frame import EXCHANGE_TOOLS
+from story.frozen import frozen_cases
 from story.journal import ChatReviews
 from story.plot import Story
 from story.records import feedback_record, proposals, trace_record
@@ -170,7 +171,7 @@ def write_reviews(folder: Folder, reviews: Reviews) -> None:
 
 
 def write_chat(folder: Folder, concierge: Concierge, reviews: ChatReviews) -> None:
-    """Write the chat logs, oldest first, and the labels on them as a journal."""
+    """Write the chat logs, oldest first, and what people made of them: labels and cases, as a journal."""
     lines = []
     for chat in concierge.chats:
         record = concierge.record(chat)
@@ -182,6 +183,11 @@ def write_chat(folder: Folder, concierge: Concierge, reviews: ChatReviews) -> No
         lines.append(folder.names.line(line))
         folder.truth.journal_line(line)
     folder.lines("journal/labels.jsonl", lines)
+    lines = []
+    for line in frozen_cases(folder.truth.seed, concierge, reviews.lines):
+        lines.append(folder.names.line(line))
+        folder.truth.status("frozen_cases", line["record"])
+    folder.lines("journal/cases.jsonl", lines)
 
 
 def main() -> None:

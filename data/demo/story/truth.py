@@ -123,6 +123,7 @@ class Truth:
                 "judged": self._judged(),
             },
             "cases": dict(sorted(self.statuses["cases"].items())),
+            "frozen_cases": dict(sorted(self.statuses["frozen_cases"].items())),
             "proposals": dict(sorted(self.statuses["proposals"].items())),
             "chat": {
                 "conversations": len(self.chats),

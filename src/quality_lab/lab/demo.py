@@ -26,7 +26,7 @@ def open_demo() -> Lab:
     >>> import quality_lab as ql
     >>> lab = ql.open_demo()
     >>> lab.totals()["regression_cases"]
-    12
+    15
 
     Raises: InputError if the story was left out of this installation.
     """

@@ -156,7 +156,7 @@ class Rerunning:
         >>> from quality_lab.metrics.filters import Filters
         >>> facts = ql.open_demo().regression_facts(Filters())
         >>> len(facts.cases), facts.run
-        (12, None)
+        (15, None)
 
         Raises: UsageError for a run that the journal does not know.
         """
