@@ -84,6 +84,26 @@ def test_calls_that_somebody_labelled_are_not_drawn_and_counted_beside_the_frame
     assert sum(cell["calls"] for cell in head["frame"] if cell["stratum"] == "reviewed") == 2
 
 
+def test_labels_that_a_colleague_wrote_into_the_journal_count_before_the_draw(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    labelled = [call.call_uid for call in lab.calls()[:50]]
+    entries = [{"record_type": "label", "call": {"call_uid": uid}, "label": "good_reply"} for uid in labelled]
+    lab.journal.extend("labels", entries, author="lee")
+
+    drawn = lab.queue(size=60, seed=1, strategy="random", author="dana")
+
+    assert len(drawn) == 10
+    assert not {call.call_uid for call in drawn} & set(labelled)
+
+
+def test_a_lab_without_calls_has_no_queue_and_stays_empty(tmp_path: Path) -> None:
+    lab = open_lab(tmp_path / "home")
+
+    with pytest.raises(NoData, match="no call is eligible"):
+        lab.queue(size=5, author="dana")
+    assert not lab.store.exists()
+
+
 def test_a_cell_that_is_run_again_draws_nothing_anew(tmp_path: Path) -> None:
     lab = a_lab(tmp_path)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from test_queue_drawn import a_lab
+from test_store_loading import write
 
 from quality_lab.errors import NoData, UnknownName
 from quality_lab.lab import Lab
@@ -136,6 +137,37 @@ def test_a_dispute_that_was_settled_counts_as_what_it_is_now(tmp_path: Path) -> 
     after = lab.weighted_failing_tools()[0]
     assert (before.failures, before.weighted_rate) == (0, 0.0)
     assert (after.failures, after.weighted_rate) == (1, pytest.approx(1 / 60))
+
+
+def test_labels_from_before_the_draw_that_come_in_later_make_no_more_calls_than_there_are(
+    tmp_path: Path,
+) -> None:
+    lab = a_lab(tmp_path)
+    say(lab, {lab.calls()[0].call_uid: "good_reply"})
+    drawn = lab.queue(size=10, seed=1, strategy="random", author="dana")
+    say(lab, {call.call_uid: "good_reply" for call in drawn})
+    others = [call.call_uid for call in lab.calls() if call.call_uid not in {one.call_uid for one in drawn}]
+    late = [
+        {
+            "record_type": "label",
+            "id": f"late-{uid}",
+            "created_at": "2026-01-01T00:00:00Z",
+            "author": "priya",
+            "call": {"call_uid": uid},
+            "label": "bad_args",
+        }
+        for uid in others[:9]
+    ]
+
+    lab.load(write(tmp_path / "late.jsonl", *late))
+
+    answer = lab.weighted_failing_tools()
+    assert answer[0].calls == 60
+    assert [(one.stratum, one.calls, one.reviewed) for one in answer[0].strata] == [
+        ("rest", 59, 10),
+        ("reviewed", 1, 1),
+    ]
+    assert any(note.startswith("late_labels: ") for note in answer.notes)
 
 
 def test_without_a_queue_there_is_nothing_to_weigh(tmp_path: Path) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Unpack
 
 from quality_lab.answers import Answer
 from quality_lab.errors import NoData, StoreBusy, UsageError
 from quality_lab.lab.drawing import DrawWords, drawn_with, kept_filters, queue_entries, queue_filters
 from quality_lab.lab.filter_words import FilterWords
+from quality_lab.lab.queue_rows import QueueRow, ReviewerProgress, progress_of, queue_row
 from quality_lab.lab.reviewing import Reviewing, reviewer_name
 from quality_lab.sampling import STRATEGIES, Strategy
 
@@ -19,37 +17,6 @@ if TYPE_CHECKING:
     from quality_lab.metrics.queue_calls import QueuedCall
     from quality_lab.metrics.queue_lines import QueueLine
     from quality_lab.metrics.weighted_rates import WeightedLabel, WeightedTool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QueueRow:
-    """A queue and how far its review has come."""
-
-    id: str = field(metadata={"help": "of the journal's line; `undo` takes it back"})
-    drawn_at: datetime | None
-    author: str | None = field(metadata={"help": "who drew it"})
-    strategy: str
-    seed: int = field(metadata={"unit": "number"})
-    calls: int = field(metadata={"help": "calls drawn"})
-    reviewed: int = field(metadata={"help": "of them, with a label"})
-    drawn_from: int = field(metadata={"help": "eligible calls when it was drawn"})
-    overlap: float = field(metadata={"unit": "share", "help": "calls that two people review"})
-    reviewers: tuple[str, ...]
-    filters: dict[str, Any] = field(metadata={"unit": "json", "help": "what picked the eligible calls"})
-    strata: tuple[dict[str, Any], ...] = field(
-        metadata={"unit": "json", "compact": False, "help": "calls and drawn calls of each stratum"}
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReviewerProgress:
-    """A reviewer of a queue."""
-
-    reviewer: str = field(metadata={"help": "anybody, for calls that nobody in particular is asked about"})
-    asked: int = field(metadata={"help": "calls that this reviewer is asked about"})
-    done: int = field(metadata={"help": "of them, calls that need no word of this reviewer any more"})
-    left: int
-    labelled: int = field(metadata={"help": "calls of the queue that this reviewer has labelled"})
 
 
 class Queueing(Reviewing):
@@ -108,7 +75,7 @@ class Queueing(Reviewing):
         """
         from quality_lab.metrics.queue_lines import queue_lines
 
-        rows = [_row(line) for line in queue_lines(self.store)] if self.store.exists() else []
+        rows = [queue_row(line) for line in queue_lines(self.store)] if self.store.exists() else []
         return Answer(rows, QueueRow, title="Queues")
 
     def queue_progress(self, queue: str | None = None) -> Answer[ReviewerProgress]:
@@ -119,19 +86,7 @@ class Queueing(Reviewing):
         from quality_lab.metrics.queue_calls import queue_calls
 
         line = self._queue(queue)
-        calls = queue_calls(self.store, queue=line.key)
-        people = list(line.reviewers) or ["anybody"]
-        people += sorted({name for call in calls for name in call.done_by} - set(people))
-        rows = []
-        for name in people:
-            asked = [call for call in calls if name in (call.reviewers or ("anybody",))]
-            left = sum(not call.done and name not in call.done_by for call in asked)
-            labelled = sum(name in call.done_by for call in calls)
-            rows.append(
-                ReviewerProgress(
-                    reviewer=name, asked=len(asked), done=len(asked) - left, left=left, labelled=labelled
-                )
-            )
+        rows = progress_of(line.reviewers, queue_calls(self.store, queue=line.key))
         return Answer(rows, ReviewerProgress, title=f"Progress of queue {line.key[:8]}")
 
     def weighted_failing_tools(
@@ -199,6 +154,7 @@ class Queueing(Reviewing):
         notes = [
             f"drawn by {line.author or 'nobody named'}: {line.strategy}, seed {line.seed}; {drawn}",
             f"{done} of {len(calls)} calls done",
+            *map(str, progress_of(line.reviewers, calls)),
         ]
         if line.here < line.drawn:
             notes.append(f"{line.drawn - line.here} of the {line.drawn} calls that were drawn are forgotten")
@@ -224,6 +180,8 @@ class Queueing(Reviewing):
         if size < 1:
             raise UsageError(f"wanted a queue of at least one call, came {size}")
         filters = queue_filters(words)
+        if self.store.exists():
+            self.store.load()  # what others wrote into the journal is reviewed too
         with together(self.store):
             lines = queue_lines(self.store)
             given = DrawWords(
@@ -256,23 +214,3 @@ class Queueing(Reviewing):
         """Return one more than the number of queues that were ever drawn here, those taken back among them."""
         drawn = [line for line in self.journal.lines("queues") if line.get("record_type") == "queue"]
         return len(drawn) + 1
-
-
-def _row(line: QueueLine) -> QueueRow:
-    strata = tuple(
-        {"stratum": name, "calls": calls, "drawn": drawn} for name, (calls, drawn) in line.drawn_of().items()
-    )
-    return QueueRow(
-        id=line.key,
-        drawn_at=line.drawn_at,
-        author=line.author,
-        strategy=line.strategy,
-        seed=line.seed,
-        calls=line.drawn,
-        reviewed=line.reviewed,
-        drawn_from=sum(calls for calls, _ in line.drawn_of().values()),
-        overlap=line.overlap,
-        reviewers=tuple(line.reviewers),
-        filters=json.loads(line.filters),
-        strata=strata,
-    )

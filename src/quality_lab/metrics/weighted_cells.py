@@ -75,7 +75,7 @@ def weighted_cells(store: Asks, *, queue: QueueLine) -> list[Cell]:
     for cell in queue.cells():
         calls[REVIEWED if cell.stratum == DISPUTED else cell.stratum, cell.tool_name] += cell.calls
     return [
-        Cell(calls=_calls(calls.get(key, 0), sums.get(key), key[0]), sums=sums.get(key) or _nothing(*key))
+        Cell(calls=calls.get(key, 0), sums=sums.get(key) or _nothing(*key))
         for key in sorted(calls.keys() | sums.keys())
     ]
 
@@ -86,14 +86,21 @@ def strata_of(cells: Iterable[Cell], counted: Counted) -> list[Stratum]:
     for cell in cells:
         several[cell.sums.stratum].append(cell)
     return [
-        Stratum(
-            name=name,
+        _stratum(
+            name,
             calls=sum(cell.calls for cell in of),
             reviewed=sum(cell.sums.reviewed for cell in of),
             hits=sum(getattr(cell.sums, counted) for cell in of),
         )
         for name, of in several.items()
     ]
+
+
+def _stratum(name: str, *, calls: int, reviewed: int, hits: int) -> Stratum:
+    """Return a stratum; labels from before the draw that came in after it make none larger than it was."""
+    if reviewed > calls:
+        reviewed, hits = calls, round(hits * calls / reviewed)
+    return Stratum(name=name, calls=calls, reviewed=reviewed, hits=hits)
 
 
 def shares_of(cells: Sequence[Cell], counted: Counted) -> tuple[StratumShare, ...]:
@@ -107,12 +114,6 @@ def shares_of(cells: Sequence[Cell], counted: Counted) -> tuple[StratumShare, ..
         )
         for one in strata_of(cells, counted)
     )
-
-
-def _calls(recorded: int, sums: CellSums | None, stratum: str) -> int:
-    """Return how many calls a cell stands for; labels from before the draw may have come in since."""
-    found = 0 if sums is None or stratum != REVIEWED else sums.drawn
-    return max(recorded, found)
 
 
 def _nothing(stratum: str, tool_name: str) -> CellSums:

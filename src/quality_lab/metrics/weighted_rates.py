@@ -63,6 +63,19 @@ class WeightedLabel:
     strata: tuple[StratumShare, ...] = field(metadata={"compact": False})
 
 
+def queue_to_weigh(store: Asks, *, queues: Sequence[QueueLine]) -> tuple[QueueLine, list[Cell]]:
+    """Return the first of *queues* of which each stratum has a review, else the first, and its cells."""
+    with together(store):
+        first: tuple[QueueLine, list[Cell]] | None = None
+        for queue in queues:
+            cells = weighted_cells(store, queue=queue)
+            if weighted_rate(strata_of(cells, "failures")) is not None:
+                return queue, cells
+            first = first or (queue, cells)
+    assert first is not None  # nobody asks about no queue
+    return first
+
+
 def weighted_failing_tools(
     store: Asks, *, queues: Sequence[QueueLine], top: int | None = 25
 ) -> Answer[WeightedTool]:
@@ -72,7 +85,7 @@ def weighted_failing_tools(
     first of *queues* of which each stratum has a review. Tools come by their lower bound; a tool with calls
     in a stratum of which nobody has reviewed any has no rate, and its reason names the stratum.
     """
-    queue, cells = _chosen(store, queues)
+    queue, cells = queue_to_weigh(store, queues=queues)
     tools = sorted({cell.sums.tool_name for cell in cells})
     rows = [_tool(name, [cell for cell in cells if cell.sums.tool_name == name]) for name in tools]
     rows.sort(key=lambda row: (row.weighted_low is None, -(row.weighted_low or 0), -row.calls, row.tool_name))
@@ -91,7 +104,7 @@ def weighted_labels(store: Asks, *, queues: Sequence[QueueLine]) -> Answer[Weigh
 
     It speaks for the same calls as `weighted_failing_tools`.
     """
-    queue, cells = _chosen(store, queues)
+    queue, cells = queue_to_weigh(store, queues=queues)
     rows = []
     for label in _LABELS:
         strata = strata_of(cells, label)
@@ -112,19 +125,6 @@ def weighted_labels(store: Asks, *, queues: Sequence[QueueLine]) -> Answer[Weigh
             )
         )
     return Answer(rows, WeightedLabel, title="Labels of all calls", notes=_notes(queue, cells))
-
-
-def _chosen(store: Asks, queues: Sequence[QueueLine]) -> tuple[QueueLine, list[Cell]]:
-    """Return the first queue that can be weighted, else the first, with its cells."""
-    with together(store):
-        first: tuple[QueueLine, list[Cell]] | None = None
-        for queue in queues:
-            cells = weighted_cells(store, queue=queue)
-            if weighted_rate(strata_of(cells, "failures")) is not None:
-                return queue, cells
-            first = first or (queue, cells)
-    assert first is not None  # nobody asks about no queue
-    return first
 
 
 def _tool(name: str, cells: Sequence[Cell]) -> WeightedTool:
@@ -167,6 +167,11 @@ def _notes(queue: QueueLine, cells: Sequence[Cell]) -> list[str]:
         f"for the {calls:,} calls of queue {queue.key[:8]}{when} ({queue.strategy}, seed {queue.seed}): "
         f"{reviewed} of {drawn} drawn calls are reviewed, {known} were known before"
     ]
+    late = sum(max(0, cell.sums.reviewed - cell.calls) for cell in cells if cell.known)
+    if late:
+        notes.append(
+            f"late_labels: {late} labels from before the draw came in after it; their calls count once"
+        )
     if drawn > reviewed:
         notes.append(
             f"not_reviewed: for {drawn - reviewed} drawn calls the reviewed ones of their stratum stand; "
