@@ -66,7 +66,7 @@ class Reporting:
         >>> import quality_lab as ql
         >>> ql.open_demo().report("horoscope")
         Traceback (most recent call last):
-        quality_lab.errors.UsageError: there is no report 'horoscope'; there are explore, quality, regressions
+        quality_lab.errors.UsageError: there is no report 'horoscope'; there are coach-review, explore, quality, regressions
 
         Raises: UsageError for an unknown report, parameter or value; OutputError.
         """
@@ -133,7 +133,7 @@ class Reporting:
 
         >>> import quality_lab as ql
         >>> sorted(path.stem for path in ql.open_demo().notebooks().iterdir())
-        ['explore', 'quality', 'regressions']
+        ['coach-review', 'explore', 'quality', 'regressions']
 
         Raises: OutputError where the folder cannot be written.
         """

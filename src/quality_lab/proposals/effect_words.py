@@ -28,11 +28,27 @@ def sentence(effect: Effect, *, zone: tzinfo) -> str:
         head = "Not enough data yet"
     elif effect.still_open and _broken(effect):
         return f"Too early to say: {figures}."
-    elif effect.limit is None and effect.reviewed_since >= _LEAST and effect.reviewed_before >= _LEAST:
+    elif _told_apart(effect):
         head = "No difference beyond noise"
     else:
         head = "Not enough data yet"
     return f"{head}: {figures}.{_wanted(effect)}{unread}"
+
+
+def in_short(effect: Effect) -> str:
+    """Return the verdict as few words, for a mark on a card."""
+    if effect.verdict != "inconclusive":
+        if effect.limit is None:
+            return "it fell" if effect.verdict == "verified" else "it rose"
+        return effect.verdict.replace("_", " ")
+    if effect.calls_since and effect.still_open and _broken(effect):
+        return "too early to say"
+    return "no difference beyond noise" if _told_apart(effect) else "not enough data yet"
+
+
+def _told_apart(effect: Effect) -> bool:
+    """Return whether enough was reviewed on both sides to say that no difference shows."""
+    return effect.limit is None and effect.reviewed_since >= _LEAST and effect.reviewed_before >= _LEAST
 
 
 def _since(effect: Effect, zone: tzinfo) -> str:

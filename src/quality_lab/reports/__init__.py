@@ -3,6 +3,7 @@
     from quality_lab import reports
     page = reports.quality_page(lab)     # the parts of the quality report, for a notebook's cells
     page = reports.regressions_page(lab) # those of the report on regression cases
+    page = reports.coach_review_page(lab)  # those of a meeting's agenda
     reports.note(calls_in_window=401)    # hand figures over to summary.json
     reports.run(home, "quality")         # run a template; what `quality-lab report` does
 
@@ -19,6 +20,7 @@ from quality_lab.reports.shelf import Run, runs
 from quality_lab.reports.templates import Parameter, Template, find_template, templates
 
 if TYPE_CHECKING:
+    from quality_lab.reports.coach_review.page import coach_review_page as coach_review_page
     from quality_lab.reports.quality import quality_page as quality_page
     from quality_lab.reports.regressions.page import regressions_page as regressions_page
 
@@ -27,6 +29,7 @@ __all__ = [
     "ReportRun",
     "Run",
     "Template",
+    "coach_review_page",
     "find_template",
     "note",
     "quality_page",
@@ -42,6 +45,10 @@ def __getattr__(name: str) -> object:
         from quality_lab.reports.quality import quality_page
 
         return quality_page
+    if name == "coach_review_page":
+        from quality_lab.reports.coach_review.page import coach_review_page
+
+        return coach_review_page
     if name == "regressions_page":
         from quality_lab.reports.regressions.page import regressions_page
 

@@ -19,6 +19,7 @@ from typing import Any
 from quality_lab.answers import visible
 from quality_lab.answers.exchange import EXCHANGE_STYLE
 from quality_lab.answers.page import STYLE as ANSWER_STYLE
+from quality_lab.reports.attached import AGENDA_MIME, SLIDES_MIME
 from quality_lab.reports.blocks import Html, asset, folded, join, paragraph, section, table, tag, text
 from quality_lab.reports.clean_html import PICTURES, SOURCES, clean
 from quality_lab.reports.notes import SUMMARY_MIME
@@ -138,7 +139,7 @@ _LINES = "\n\t"
 
 def _shown(bundle: Mapping[str, Any], page: _Page) -> Html:
     """Return the richest of an output's forms that can be shown safely."""
-    if SUMMARY_MIME in bundle:
+    if not {SUMMARY_MIME, AGENDA_MIME, SLIDES_MIME}.isdisjoint(bundle):
         return Html("")  # for the runner, not for readers
     if FIGURE_MIME in bundle:
         return _figure(bundle[FIGURE_MIME], page)

@@ -1,8 +1,8 @@
 """Run a report: a template, its values, one kernel; out comes a folder that is whole or is not there.
 
 What a run leaves: `report.ipynb` (executed), `report.html` (for people), `summary.json` (for machines),
-`summary.md` (for a chat). A cell that fails ends the run; the folder is written all the same, says so, and is
-not fine.
+`summary.md` (for a chat), and what its cells attach: a meeting's `agenda.json` and `slides.html`. A cell that
+fails ends the run; the folder is written all the same, says so, and is not fine.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from quality_lab.answers.columns import plain
 from quality_lab.errors import NoData, NotFine, UsageError
 from quality_lab.masking import Masker
+from quality_lab.reports.attached import attached
 from quality_lab.reports.export_html import export_html
 from quality_lab.reports.kernel import early_kernel
 from quality_lab.reports.light_imports import no_iri_grammar
@@ -221,7 +222,7 @@ def _day(summary: Mapping[str, Any]) -> date:
 
 
 def _write(folder: Path, notebook: dict[str, Any], summary: Mapping[str, Any], note: Note) -> None:
-    """Write the four files of a run into its folder."""
+    """Write the files of a run into its folder."""
     title = f"{summary['report']} report, {_day(summary).isoformat()}"
     page = export_html(notebook, title=title, parameters=summary["parameters"], problem=summary["problem"])
     written = {
@@ -229,6 +230,7 @@ def _write(folder: Path, notebook: dict[str, Any], summary: Mapping[str, Any], n
         "report.html": page,
         "summary.json": json.dumps(summary, indent=2, ensure_ascii=False),
         "summary.md": summary_md(title, summary, note.lead),
+        **attached(notebook, prepared_at=str(summary["generated_at"])),
     }
     for name, content in written.items():
         # what UTF-8 cannot hold (half of a surrogate pair) is written as its escape, which JSON reads back

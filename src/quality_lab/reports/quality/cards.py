@@ -16,7 +16,7 @@ def cards(proposals: Sequence[Proposal], examples: Mapping[str, Example], *, mos
     """Return the first *most* proposals as cards, the others as rows of a table."""
     if not proposals:
         return paragraph("No label asks for a change in this window.")
-    shown = [_card(proposal, examples) for proposal in proposals[:most]]
+    shown = [card(proposal, examples) for proposal in proposals[:most]]
     return join([*shown, _others(proposals[most:], more)])
 
 
@@ -30,13 +30,17 @@ def anchor(proposal: Proposal) -> str:
     return f"proposal-{proposal.id}"
 
 
-def _card(proposal: Proposal, examples: Mapping[str, Example]) -> Html:
+def card(
+    proposal: Proposal, examples: Mapping[str, Example], *more: Html | None, mark: Html | None = None
+) -> Html:
+    """Return one proposal as a card; *mark* stands beside its severity, *more* before its examples."""
     severity = "mark high" if proposal.severity == "high" else "mark"
     marks = tag(
         "p",
         tag("span", f"{proposal.severity} severity", class_=severity),
         tag("span", str(proposal.state), class_="mark"),
         tag("span", "it came back", class_="mark high") if proposal.recurred else None,
+        mark,
         f"{proposal.label} on ",
         tag("code", proposal.tool_name),
         f", {proposal.source}" if proposal.source else ", no source named",
@@ -47,9 +51,10 @@ def _card(proposal: Proposal, examples: Mapping[str, Example]) -> Html:
         "article",
         tag("h3", proposal.title),
         marks,
-        paragraph(_weight(proposal)),
+        paragraph(weight(proposal)),
         items(proposal.rationale) if proposal.rationale else None,
         join([tag("h4", "To do"), items(proposal.action_items)]) if proposal.action_items else None,
+        *more,
         exchange(told[0]) if told else None,
         folded(_more_words(len(told) - 1), *(exchange(example) for example in told[1:]))
         if told[1:]
@@ -59,7 +64,8 @@ def _card(proposal: Proposal, examples: Mapping[str, Example]) -> Html:
     )
 
 
-def _weight(proposal: Proposal) -> str:
+def weight(proposal: Proposal) -> str:
+    """Return how often it happens and how sure that is, as a sentence."""
     calls = f"{proposal.calls:,} {'call' if proposal.calls == 1 else 'calls'}"
     if proposal.rate is None or proposal.low is None or proposal.high is None:
         return f"{calls} judged so; no trace export is here, so there is no rate."

@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from quality_lab.answers.words import percent, percent_range
 from quality_lab.intervals import Rate, difference
 from quality_lab.reports.blocks import Html, join, paragraph, tag
-from quality_lab.reports.findings import Finding
 from quality_lab.reports.window import ReportWindow
 
 MOST_FINDINGS = 5
 _STALE_HOURS = 36
 
 
+class Sentence(Protocol):
+    """A finding, as far as the first screen shows it."""
+
+    @property
+    def tool_name(self) -> str | None:
+        """The tool it is about, which stands out in its sentence."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        ...
+
+
 def head(
-    window: ReportWindow, findings: Sequence[Finding], anchors: Sequence[str | None], *, title: str, tz: str
+    window: ReportWindow, findings: Sequence[Sentence], anchors: Sequence[str | None], *, title: str, tz: str
 ) -> Html:
     """Return the head of the page; *anchors* are where the evidence of each finding stands."""
     return join(
         [
             tag("h1", title) if title else None,
             paragraph(f"{window.words()}. Days and weeks are those of {tz}.", class_="quiet"),
-            _facts(window),
+            facts_list(window),
             paragraph(*(sentence.replace(" %", "\u00a0%") for sentence in state(window)), class_="state"),
-            _findings(findings, anchors),
+            listed(findings, anchors),
         ]
     )
 
 
-def _facts(window: ReportWindow) -> Html:
+def facts_list(window: ReportWindow) -> Html:
+    """Return how much there is, how much of it was reviewed, how much failed, and how fresh it is."""
     facts, failed = window.facts, window.facts.failed_rate()
     reviewers = f"by {facts.reviewers} {'person' if facts.reviewers == 1 else 'people'}"
     coverage = f"{percent(facts.reviewed_traced / facts.traced)} of the calls, " if facts.traced else ""
@@ -107,19 +122,22 @@ def _compared(what: str, now: Rate | None, before: Rate | None, of: str) -> str:
     return f"{what} no more and no less than before, beyond noise: {share} of {of}, {earlier}."
 
 
-def _findings(findings: Sequence[Finding], anchors: Sequence[str | None]) -> Html:
+def listed(
+    findings: Sequence[Sentence], anchors: Sequence[str | None], *, most: int | None = MOST_FINDINGS
+) -> Html:
+    """Return the first *most* findings as a list; *anchors* are where the evidence of each stands."""
     if not findings:
         return paragraph("Nothing stands out beyond noise in this window.")
     shown = [
         tag("li", _sentence(finding), _link(anchor))
-        for finding, anchor in list(zip(findings, anchors, strict=True))[:MOST_FINDINGS]
+        for finding, anchor in list(zip(findings, anchors, strict=True))[:most]
     ]
-    rest = len(findings) - MOST_FINDINGS
+    rest = len(findings) - len(shown)
     more = paragraph(f"{rest} more in summary.json.", class_="quiet") if rest > 0 else None
     return join([tag("ol", *shown, class_="findings"), more])
 
 
-def _sentence(finding: Finding) -> Html:
+def _sentence(finding: Sentence) -> Html:
     """Return a finding with its tool standing out, and no line that begins with a percent sign."""
     words = finding.text.replace(" %", "\u00a0%")
     before, name, after = words.partition(finding.tool_name or "\0")

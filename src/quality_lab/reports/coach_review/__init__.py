@@ -1,0 +1,1 @@
+"""The coach's meeting: what is prepared before it, and the minutes that are written after it."""
