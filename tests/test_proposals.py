@@ -394,3 +394,17 @@ def test_what_changes_from_call_to_call_is_taken_out_of_an_error(text, signature
 )
 def test_the_words_of_an_error_come_from_the_format_or_from_the_result(error_text, result, words):
     assert error_words(error_text, result) == words
+
+
+@pytest.mark.parametrize("made_at", [MONDAY - timedelta(days=900), None], ids=["long ago", "undated"])
+def test_a_filtered_proposal_shows_calls_however_old_they_are(builder, made_at):
+    reviewed(builder, bad=30, good=5)
+    old = builder.call(created_at=made_at, arguments='{"amount": 1}', result='{"error": "no such rate"}')
+    builder.label(old, "bad_args", note="in baht", created_at=MONDAY + timedelta(days=1))
+
+    filtered = proposals(builder.store(), filters=Filters.of(source="rag_reply"))
+
+    (one,) = filtered
+    [shown] = [example for example in one.examples if example.note == "in baht"]
+    assert (shown.arguments, shown.result) == ('{"amount": 1}', '{"error": "no such rate"}')
+    assert len(one.examples) == 5

@@ -1,5 +1,6 @@
 -- One row is a label of the newest $most of its kind on the calls of one tool and source, with the call that it is
--- about; group_key names the kind, and age is 1 for its newest.
+-- about; group_key names the kind, and age is 1 for its newest. No call that it is about was made before
+-- $called_from, which spares reading the long texts of those.
 -- steps: picked, labels, standing
 with
 placed as (
@@ -25,6 +26,7 @@ select a.group_key, a.age,
        t.created_at as called_at, f.path as file, t.line
 from aged as a
 join feedback as l on l.feedback_uid = a.feedback_uid
-left join tool_calls as t on t.call_uid = l.call_uid
+left join (select * from tool_calls where $called_from is null or created_at >= $called_from) as t
+    on t.call_uid = l.call_uid
 left join sources as f on f.source_id = t.source_id
 where a.age <= $most

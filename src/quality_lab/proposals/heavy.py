@@ -16,5 +16,12 @@ def heavy_questions() -> tuple[tuple[str, dict[str, Any]], ...]:
         prepared("failing_tools", EVERYTHING),
         prepared("untraced", EVERYTHING),
         prepared("groups", EVERYTHING, time="label", room=__package__),
-        prepared("evidence", EVERYTHING, time="label", room=__package__, most=MOST_OF_A_KIND),
+        prepared(
+            "evidence",
+            EVERYTHING,
+            time="label",
+            room=__package__,
+            most=MOST_OF_A_KIND,
+            called_from=None,
+        ),
     )
