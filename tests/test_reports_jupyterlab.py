@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from jupyterlab_server import IDLE, Server, jupyterlab
 from lab_builder import MONDAY, LabBuilder
 
 from quality_lab.store import Store
@@ -37,33 +31,19 @@ FAILED = """() => {
     }
     return failed;
 }"""
-IDLE = """() => {
-    const open = window.jupyterapp && window.jupyterapp.shell.currentWidget;
-    const session = open && open.sessionContext && open.sessionContext.session;
-    return Boolean(session && session.kernel && session.kernel.status === 'idle');
-}"""
 TEXT = """() => window.jupyterapp.shell.currentWidget.content.widgets
     .map(one => one.node.textContent).join('\\n')"""
 WIDE = """() => [...document.querySelectorAll('.jp-OutputArea-output, .jp-WindowedPanel-outer, html')]
     .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.className)"""
 
 
-@dataclass
-class Server:
-    """A JupyterLab on a folder of notebooks."""
-
-    address: str
-    folder: Path
-
-    def put(self, notebook: Path, home: Path) -> str:
-        """Copy *notebook* into the folder, its home set to *home*; return its name there."""
-        content = json.loads(notebook.read_text(encoding="utf-8"))
-        for cell in content["cells"]:
-            cell["source"] = [
-                re.sub(r"^home = None", f"home = {str(home)!r}", line) for line in cell["source"]
-            ]
-        (self.folder / notebook.name).write_text(json.dumps(content), encoding="utf-8")
-        return notebook.name
+def put(server: Server, notebook: Path, home: Path) -> str:
+    """Copy *notebook* into the folder of *server*, its home set to *home*; return its name there."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    for cell in content["cells"]:
+        cell["source"] = [re.sub(r"^home = None", f"home = {str(home)!r}", line) for line in cell["source"]]
+    (server.folder / notebook.name).write_text(json.dumps(content), encoding="utf-8")
+    return notebook.name
 
 
 @dataclass
@@ -82,39 +62,10 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("notebooks")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-        f"--ServerApp.root_dir={folder}",
-        f"--ServerApp.port={port}",
-        "--IdentityProvider.token=secret",
-        "--LabApp.expose_app_in_browser=True",
-        "--LabApp.extension_manager=readonly",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    ]
-    with (folder.parent / "jupyterlab.log").open("w") as log:
-        started = subprocess.Popen(command, stdout=log, stderr=log, env=dict(os.environ), cwd=folder)
-        try:
-            address = f"http://127.0.0.1:{port}"
-            _wait_for(f"{address}/api?token=secret")
-            yield Server(address, folder)
-        finally:
-            started.terminate()
-            started.wait(timeout=30)
-
-
-def _wait_for(address: str) -> None:
-    for _ in range(240):
-        try:
-            with urllib.request.urlopen(address, timeout=2):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    raise AssertionError(f"JupyterLab does not answer at {address}")
+    folder = tmp_path_factory.mktemp("lab") / "notebooks"
+    folder.mkdir()
+    with jupyterlab(folder) as served:
+        yield served
 
 
 def run_all(server: Server, name: str, chromium: str) -> Seen:
@@ -130,7 +81,7 @@ def run_all(server: Server, name: str, chromium: str) -> Seen:
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{server.address}/lab/tree/{name}?token=secret&reset")
+        page.goto(server.url(name))
         page.wait_for_function(IDLE, timeout=180_000)
         title = page.title()
         page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")  # waits until they ran
@@ -154,7 +105,7 @@ def test_explore_runs_in_jupyterlab_draws_its_figures_and_asks_nobody(server, re
     story = repository / "data" / "demo"
     Store(tmp_path).load([story / "exports", story / "journal"])
 
-    seen = run_all(server, server.put(repository / "notebooks" / "explore.ipynb", tmp_path), chromium)
+    seen = run_all(server, put(server, repository / "notebooks" / "explore.ipynb", tmp_path), chromium)
 
     assert seen.failed == []
     assert seen.said == []
@@ -177,7 +128,7 @@ def test_hostile_text_in_a_lab_runs_nothing_in_jupyterlab(server, repository, ch
     builder.guard("unbacked_quote", arguments=json.dumps({"originalText": HOSTILE}))
     builder.store()
 
-    seen = run_all(server, server.put(repository / "notebooks" / f"{name}.ipynb", tmp_path), chromium)
+    seen = run_all(server, put(server, repository / "notebooks" / f"{name}.ipynb", tmp_path), chromium)
 
     assert seen.failed == []
     assert seen.said == []

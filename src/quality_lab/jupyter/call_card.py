@@ -12,6 +12,7 @@ from quality_lab.answers.pretty import pretty, readable
 from quality_lab.answers.words import number, time
 from quality_lab.errors import NoData
 from quality_lab.jupyter.schema_words import parameter_rows
+from quality_lab.people import shown
 
 if TYPE_CHECKING:
     from quality_lab.lab import Lab
@@ -84,7 +85,7 @@ def story_step(step: Step, *, chosen: bool = False) -> dict[str, Any]:
     """Return one thing that happened as JSON for the browser."""
     return {
         "kind": step.kind,
-        "who": visible(step.who),
+        "who": visible(shown(step.who)),
         "text": _cut(visible(step.text or "", keep=_KEEP), _LONGEST_SAID),
         "brief": _brief(step.arguments),
         "arguments": _shown(step.arguments) if step.arguments is not None else "",

@@ -11,6 +11,7 @@ from quality_lab.errors import NoData, UsageError
 from quality_lab.jupyter.call_card import stamp, story_step
 from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
 from quality_lab.lab.deciding import KINDS
+from quality_lab.people import shown
 
 if TYPE_CHECKING:
     from quality_lab.lab import Lab
@@ -86,6 +87,7 @@ class DecideDesk:
                 "action_items": [visible(text) for text in one.action_items],
                 "flags": [visible(flag.replace("_", " ")) for flag in one.flags],
                 "decisions": [_decision(line) for line in lines],
+                "effect": self._effect(one) if lines else None,
                 "examples": [
                     self._example(one, place) for place in range(min(SHOWN_EXAMPLES, len(one.examples)))
                 ],
@@ -106,6 +108,14 @@ class DecideDesk:
             "conversation": visible(example.conversation_id or ""),
             "steps": steps,
         }
+
+    def _effect(self, one: Proposal) -> dict[str, str] | None:
+        """Return what the decision that stands brought about; None where nothing was changed yet."""
+        try:
+            (found,) = self.lab.effect(one.id)
+        except NoData:
+            return None
+        return {"verdict": found.verdict, "why": visible(found.why)}
 
     def _decide(self, asked: Asked) -> Reply:
         one = self._known(asked)
@@ -198,7 +208,7 @@ def _decision(line: DecisionLine) -> dict[str, Any]:
     named = {
         "kind": (line.kind or "").replace("_", " "),
         "ref": line.ref,
-        "owner": line.owner,
+        "owner": shown(line.owner or ""),
         "due": line.due,
         "expectation": line.expectation,
         "note": line.note,
@@ -206,7 +216,7 @@ def _decision(line: DecisionLine) -> dict[str, Any]:
     }
     return {
         "action": line.action,
-        "who": visible(line.author or "somebody"),
+        "who": visible(shown(line.author or "somebody")),
         "at": stamp(line.decided_at),
         "url": visible(line.url or ""),
         "words": [[name, visible(text, keep="\n\t")] for name, text in named.items() if text],

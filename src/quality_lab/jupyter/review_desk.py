@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quality_lab.errors import StoreBusy, UsageError
@@ -46,14 +46,18 @@ class ReviewDesk:
         blind: bool = True,
         advance: bool = True,
         guide_version: str | None = None,
+        afresh: Collection[str] = frozenset(),
     ) -> None:
-        """Look up what the reviewer has said of each call so far."""
+        """Look up what the reviewer has said of each call so far.
+
+        For calls to be labelled *afresh* that does not count: a dispute may have been drawn to be looked at again.
+        """
         self.lab = lab
         self.reviewer = reviewer
         self._blind = blind
         self._advance = advance
         self._guide_version = guide_version
-        self._voices = Voices(lab, reviewer, blind=blind)
+        self._voices = Voices(lab, reviewer, blind=blind, afresh=afresh)
         self._written: list[tuple[str, str]] = []  # line and call of what was said here and may be taken back
         self._items: dict[str, dict[str, Any]] = {uid: {"uid": uid} for uid in dict.fromkeys(call_uids)}
         self._stamp = self._journal_stamp()
@@ -77,6 +81,10 @@ class ReviewDesk:
     def reply(self, asked: Asked) -> Reply:
         """Return the reply to a question of the browser."""
         return self._replies.to(asked)
+
+    def first_open(self) -> int:
+        """Return the place of the first call without a label of the reviewer, from 0; 0 where there is none."""
+        return next((place for place, item in enumerate(self._items.values()) if not item.get("label")), 0)
 
     def state(self) -> dict[str, Any]:
         """Return as JSON what every view of the desk shows: who reviews, and how far each call is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from quality_lab.answers import visible
 from quality_lab.answers.pretty import pretty
 from quality_lab.jupyter.call_card import stamp
 from quality_lab.labels import judgement
+from quality_lab.people import read_people
 from quality_lab.records import Feedback
 
 if TYPE_CHECKING:
@@ -26,9 +27,17 @@ class Voices:
     label that was seen is no second opinion, and agreement would be measured too high.
     """
 
-    def __init__(self, lab: Lab, reviewer: str, *, blind: bool) -> None:
-        """Keep whose eyes these are."""
+    def __init__(
+        self, lab: Lab, reviewer: str, *, blind: bool, afresh: Collection[str] = frozenset()
+    ) -> None:
+        """Keep whose eyes these are; calls to be labelled *afresh* are so whatever was said before.
+
+        Raises: InputError where the home's `people.toml` cannot be read.
+        """
         self._lab = lab
+        self._people = read_people(lab.home)
+        self._afresh = afresh
+        self._said_here: set[str] = set()  # ids of lines
         self._reviewer = reviewer
         self._blind = blind
         self._not_in_lab: dict[str, Feedback] = {}  # by id of the line
@@ -40,7 +49,9 @@ class Voices:
         if line.get("record_type") == "retraction":
             self._taken_back.add(str(line["retracts"]))
             self._not_in_lab.pop(str(line["retracts"]), None)
-        elif not said.in_lab:
+            return
+        self._said_here.add(str(line["id"]))
+        if not said.in_lab:
             self._not_in_lab[str(line["id"])] = _feedback(line)
 
     def of(self, call_uid: str) -> dict[str, Any]:
@@ -49,28 +60,43 @@ class Voices:
         `others` is null where they are not to be seen yet.
         """
         rows = self._rows(call_uid)
-        own = self.own(rows)
+        own = self._own(rows, call_uid)
         seen = not self._blind or own is not None
         others = [row for row in _current(rows) if row.author != self._reviewer]
         settled = [row for row in rows if row.adjudication]
         verdict = judgement(rows)
         return {
-            "own": None if own is None else _word(own),
-            "others": [_word(row) for row in others] if seen else None,
-            "settled": _word(max(settled, key=_age)) if settled and seen else None,
+            "own": None if own is None else self._word(own),
+            "others": [self._word(row) for row in others] if seen else None,
+            "settled": self._word(max(settled, key=_age)) if settled and seen else None,
             "label": verdict.label if seen else None,
             "disputed": verdict.disputed and seen,
         }
 
     def own_line(self, call_uid: str) -> str | None:
         """Return the id of the journal's line with the reviewer's own label of a call, where there is one."""
-        own = self.own(self._rows(call_uid))
+        own = self._own(self._rows(call_uid), call_uid)
         return own.key if own is not None and own.key_space == _JOURNAL else None
 
-    def own(self, rows: Iterable[Feedback]) -> Feedback | None:
+    def _own(self, rows: Iterable[Feedback], call_uid: str) -> Feedback | None:
         """Return the reviewer's own label among *rows*: the latest that settles nothing."""
-        mine = [row for row in rows if row.author == self._reviewer and not row.adjudication and row.label]
+        mine = [row for row in rows if row.author == self._reviewer and not row.adjudication]
+        if call_uid in self._afresh:
+            mine = [row for row in mine if row.key in self._said_here]
         return max(mine, key=_age, default=None)
+
+    def _word(self, row: Feedback) -> dict[str, Any]:
+        expected = (
+            "" if row.expected_arguments is None else visible(pretty(row.expected_arguments), keep="\n")
+        )
+        return {
+            "who": visible("somebody" if row.author is None else self._people.name(row.author)),
+            "label": row.label,
+            "note": visible(row.note or "", keep="\n\t"),
+            "expected_tool": visible(row.expected_tool or ""),
+            "expected_arguments": expected,
+            "at": stamp(row.created_at),
+        }
 
     def _rows(self, call_uid: str) -> list[Feedback]:
         from quality_lab.metrics.call_feedback import call_feedback
@@ -98,18 +124,6 @@ def _current(rows: Iterable[Feedback]) -> list[Feedback]:
 
 def _age(row: Feedback) -> tuple[datetime, int, str]:
     return (row.created_at or datetime.min.replace(tzinfo=UTC), len(row.key), row.key)
-
-
-def _word(row: Feedback) -> dict[str, Any]:
-    expected = "" if row.expected_arguments is None else visible(pretty(row.expected_arguments), keep="\n")
-    return {
-        "who": visible(row.author or "somebody"),
-        "label": row.label,
-        "note": visible(row.note or "", keep="\n\t"),
-        "expected_tool": visible(row.expected_tool or ""),
-        "expected_arguments": expected,
-        "at": stamp(row.created_at),
-    }
 
 
 def _feedback(line: dict[str, Any]) -> Feedback:

@@ -46,9 +46,9 @@ class DeskWidget(anywidget.AnyWidget):
     state = traitlets.Dict().tag(sync=True)
     place = traitlets.Int(0).tag(sync=True)
 
-    def __init__(self, desk: Desk, *, page: str, said: str) -> None:
+    def __init__(self, desk: Desk, *, page: str, said: str, place: int = 0) -> None:
         """Show *desk* by the script *page*; *said* tells in a sentence what it is, where no widget can be."""
-        super().__init__(_esm=f"{_asset('parts.js')}\n{_asset(page)}", _css=_asset("desk.css"))
+        super().__init__(_esm=f"{_asset('parts.js')}\n{_asset(page)}", _css=_asset("desk.css"), place=place)
         self.desk = desk
         self.said = said
         self.state = desk.state()
@@ -85,9 +85,10 @@ def review(
 ) -> DeskWidget:
     """Return a widget in which *reviewer* labels *calls*: rows that have a `call_uid`, or such uids.
 
-    Every word is a line of the journal at once. What others said of a call shows after one's own label,
-    unless *blind* is False: that is for settling disputes. *advance* moves on after each label. *reviewer* is
-    git's `user.name` if nobody is named; *guide_version* is kept with each label.
+    Of a queue only those are shown that *reviewer* is asked about. Every word is a line of the journal at once.
+    What others said of a call shows after one's own label, unless *blind* is False: that is for settling
+    disputes. *advance* moves on after each label. *reviewer* is git's `user.name` if nobody is named;
+    *guide_version* is kept with each label.
 
     >>> import quality_lab as ql
     >>> lab = ql.open_demo()
@@ -97,10 +98,21 @@ def review(
     Raises: UsageError where a row has no `call_uid`.
     """
     name = reviewer or reviewer_name()
-    uids = [_uid(row) for row in calls]
-    desk = ReviewDesk(lab, uids, reviewer=name, blind=blind, advance=advance, guide_version=guide_version)
-    several = "1 call" if len(desk.call_uids) == 1 else f"{len(desk.call_uids)} calls"
-    return DeskWidget(desk, page="review.js", said=f"A review of {several} by {name}.")
+    rows = list(calls)
+    mine = [row for row in rows if name in (getattr(row, "reviewers", None) or (name,))]
+    desk = ReviewDesk(
+        lab,
+        [_uid(row) for row in mine],
+        reviewer=name,
+        blind=blind,
+        advance=advance,
+        guide_version=guide_version,
+        afresh={_uid(row) for row in mine if _is_asked_again(row, name)},
+    )
+    said = f"A review of {_several(len(desk.call_uids), 'call')} by {name}."
+    if len(mine) < len(rows):
+        said += f" Others are asked about {_several(len(rows) - len(mine), 'more call')} of the queue."
+    return DeskWidget(desk, page="review.js", said=said, place=desk.first_open())
 
 
 def decide(lab: Lab, proposals: Iterable[Any] | None = None, *, reviewer: str | None = None) -> DeskWidget:
@@ -116,10 +128,8 @@ def decide(lab: Lab, proposals: Iterable[Any] | None = None, *, reviewer: str | 
     name = reviewer or reviewer_name()
     rows = lab.proposals(top=None) if proposals is None else proposals
     ids = list(dict.fromkeys(row if isinstance(row, str) else str(row.id) for row in rows))
-    several = "1 proposal" if len(ids) == 1 else f"{len(ids)} proposals"
-    return DeskWidget(
-        DecideDesk(lab, ids, decider=name), page="decide.js", said=f"Decisions on {several} by {name}."
-    )
+    said = f"Decisions on {_several(len(ids), 'proposal')} by {name}."
+    return DeskWidget(DecideDesk(lab, ids, decider=name), page="decide.js", said=said)
 
 
 def _uid(row: Any) -> str:
@@ -127,6 +137,15 @@ def _uid(row: Any) -> str:
     if not isinstance(uid, str):
         raise UsageError(f"wanted rows with a call_uid, as `lab.calls()` has them; came {type(row).__name__}")
     return uid
+
+
+def _is_asked_again(row: Any, reviewer: str) -> bool:
+    """Say whether a queue asks for a second look: at a disputed call that *reviewer* has not labelled since."""
+    return getattr(row, "stratum", None) == "disputed" and reviewer not in row.done_by
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _asset(name: str) -> str:

@@ -215,7 +215,7 @@ function render({ model, el }) {
             "button",
             { type: "button", class: "ql-proposal", "aria-current": String(index === place()), tabindex: "-1", click: () => (go(index), root.focus({ preventScroll: true })) },
             make("span", { class: "ql-title" }, one.title),
-            make("span", { class: "ql-line" }, chip(one.severity, one.severity === "high" ? "ql-bad" : ""), chip(one.state, `ql-state-${one.state}`), one.recurred ? chip("came back", "ql-bad") : null, make("span", { class: "ql-quiet" }, one.rate || one.of)),
+            make("span", { class: "ql-line" }, chip(one.severity, one.severity === "high" ? "ql-bad" : ""), chip(one.state, `ql-state-${one.state}`), one.recurred ? chip("came back", "ql-bad") : null, make("span", { class: "ql-quiet" }, [one.rate, one.impact].filter(Boolean).join(" · ") || one.of)),
           ),
         ),
       ),
@@ -247,7 +247,7 @@ function render({ model, el }) {
     cardPane.replaceChildren(
       ...head,
       make("p", {}, card.summary),
-      card.decisions.length ? decided(card.decisions) : make("p", { class: "ql-quiet" }, "Nothing was decided yet."),
+      card.decisions.length ? decided(card.decisions, card.effect) : make("p", { class: "ql-quiet" }, "Nothing was decided yet."),
       bullets("Why", card.rationale),
       bullets("What to do", card.action_items),
       make("h4", {}, "Examples"),
@@ -262,7 +262,7 @@ function render({ model, el }) {
     return texts.length ? make("div", {}, make("h4", {}, title), make("ul", {}, ...texts.map((text) => make("li", {}, text)))) : "";
   }
 
-  function decided(lines) {
+  function decided(lines, effect) {
     const row = (one) =>
       make(
         "li",
@@ -272,7 +272,8 @@ function render({ model, el }) {
         ...one.words.flatMap(([name, text]) => [make("span", { class: "ql-quiet" }, `· ${name} `), text, " "]),
         ...(one.url ? [make("span", { class: "ql-quiet" }, "· "), link(one.url)] : []),
       );
-    return make("div", {}, make("h4", {}, "Decided"), make("ul", { class: "ql-decided" }, ...lines.map(row)));
+    const became = effect ? make("p", {}, chip(words(effect.verdict), effect.verdict === "not_verified" ? "ql-bad" : ""), " ", effect.why) : "";
+    return make("div", {}, make("h4", {}, "Decided"), make("ul", { class: "ql-decided" }, ...lines.map(row)), became);
   }
 
   function example(one, index) {

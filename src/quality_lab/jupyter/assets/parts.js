@@ -74,7 +74,7 @@ function chip(text, kind = "") {
 
 /** Return a step of a conversation as a row: who, and what was said or done. */
 function storyRow(step) {
-  const what = { said: step.who, called: "call", labelled: step.who }[step.kind];
+  const what = { said: step.who, called: "call", labelled: "reviewer" }[step.kind];
   const row = make("li", { class: `ql-step ql-${step.kind}` }, make("div", { class: "ql-who", title: step.at || null }, what));
   if (step.chosen) {
     row.classList.add("ql-chosen");
@@ -90,7 +90,7 @@ function storyRow(step) {
       body.append(make("details", {}, make("summary", {}, ...head.filter(Boolean), brief), inside));
     }
   } else if (step.kind === "labelled") {
-    body.append(chip(words(step.state), step.fine ? "" : "ql-bad") || "", " ", step.text ? speech(step.text) : "");
+    body.append(chip(words(step.state), step.fine ? "" : "ql-bad") || "", make("span", { class: "ql-quiet" }, ` by ${step.who}`), step.text ? speech(step.text) : "");
   } else body.append(speech(step.text));
   row.append(body);
   return row;

@@ -235,7 +235,7 @@ function render({ model, el }) {
   function aside(said) {
     const other = (said.others || []).filter((one) => said.own && one.label !== said.own.label);
     if (other.length && !said.settled) {
-      return `${other.map((one) => `${one.who} says ${words(one.label)}`).join(", ")}: go back with k, and a settles it.`;
+      return `${other.map((one) => `${one.who} says ${words(one.label)}`).join(", ")}: there, a settles it.`;
     }
     const left = items().filter((item) => !item.label).length;
     return left ? "u takes it back." : `All ${items().length} are labelled.`;
@@ -452,7 +452,7 @@ function render({ model, el }) {
     for (const [name, element] of labels) {
       const saving = pending.get(item.uid) === name;
       element.classList.toggle("ql-saving", saving);
-      element.setAttribute("aria-pressed", String(!saving && standing === name));
+      element.setAttribute("aria-pressed", String(!saving && !settling && standing === name));
     }
     if (document.activeElement !== note) note.value = draftOf(item.uid).note;
     paintSaid();
