@@ -93,6 +93,9 @@ VERBS = (
     Verb("adjudicate", "quality_lab.cli.label:adjudicate", "Settle what a call is.", SAY),
     Verb("undo", "quality_lab.cli.label:undo", "Take back a line of the journal.", SAY),
     Verb(
+        "coach", "quality_lab.cli.coach:coach", "Show what a style can be coached on; draft edits of it.", SAY
+    ),
+    Verb(
         "cases",
         "quality_lab.cli.cases:cases",
         "Freeze calls into regression cases; list, change and check them.",
