@@ -88,7 +88,9 @@ VERBS = (
         "Open JupyterLab on the notebooks of this home.",
         TAKE,
     ),
-    Verb("queue", "quality_lab.cli.queue:queue", "Draw calls to review, and weigh what the reviews say.", SAY),
+    Verb(
+        "queue", "quality_lab.cli.queue:queue", "Draw calls to review, and weigh what the reviews say.", SAY
+    ),
     Verb("label", "quality_lab.cli.label:label", "Label a call.", SAY),
     Verb("adjudicate", "quality_lab.cli.label:adjudicate", "Settle what a call is.", SAY),
     Verb("undo", "quality_lab.cli.label:undo", "Take back a line of the journal.", SAY),
