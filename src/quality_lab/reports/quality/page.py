@@ -27,6 +27,7 @@ from quality_lab.reports.quality.appendix import appendix
 from quality_lab.reports.quality.exchange import Example, examples
 from quality_lab.reports.quality.head import head, note_figures, state
 from quality_lab.reports.quality.parts import Parts
+from quality_lab.reports.quality.weighted import weighted
 from quality_lab.reports.window import ReportWindow, freshness, report_window
 from quality_lab.store import Store
 
@@ -170,8 +171,9 @@ class QualityPage:
             label_counts(self._store, filters=_by_call(filters), by="reviewer"), self._people
         )
         beside = tables.reviewed_beside(counts, calls=self.window.facts.reviewed)
+        every = weighted(self._store, filters)
         return Parts(
-            section("labels", "What reviewers say", nobody), figure, beside, who, _notes(counts.notes)
+            section("labels", "What reviewers say", nobody), figure, beside, who, every, _notes(counts.notes)
         )
 
     def coverage(self) -> Parts:
