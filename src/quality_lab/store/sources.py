@@ -72,12 +72,17 @@ def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Fou
             yield Found(given=text, path=path, named=True, problem="no such file or folder")
 
 
+def real_path(path: Path) -> str:
+    """Return where *path* leads, links followed; where they lead in circles, as far as they can be."""
+    return os.path.realpath(path)  # Path.resolve raises there, in Python 3.11
+
+
 def own_journal(home: Path, found: Iterable[Found]) -> list[Found]:
     """Return the files of the journal of *home*, as *found* where a path that was given leads to them too."""
-    given = {one.path.resolve(): one for one in reversed([*found])}
+    given = {real_path(one.path): one for one in reversed([*found])}
     own = []
     for path in sorted((home / "data" / "journal").glob("*.jsonl")):
-        one = given.get(path.resolve())
+        one = given.get(real_path(path))
         own.append(Found(given=str(path), path=path, named=False) if one is None else replace(one, path=path))
     return own
 

@@ -33,6 +33,7 @@ from quality_lab.store.sources import (
     found_again,
     listed_beside,
     own_journal,
+    real_path,
     shown_path,
     stored_path,
     write_list,
@@ -117,8 +118,8 @@ class Store(Asking):
         text = None if map is None else read_map_file(map)
         options = LoadOptions(format=format, tenant=tenant, source=source, style=style, map=text)
         own = own_journal(self.home, found)
-        mine = {one.path.resolve() for one in own}
-        work = [(one, options, keep) for one in found if one.path.resolve() not in mine]
+        mine = {real_path(one.path) for one in own}
+        work = [(one, options, keep) for one in found if real_path(one.path) not in mine]
         work += [(one, LoadOptions(), False) for one in own]
         replaced = set() if text is None else self._mapped_otherwise(found, options)
         if rebuild or replaced:
