@@ -262,5 +262,9 @@ FORMAT = ObjectFormat(
     key="(id of the conversation, position of the message, place in its batch); without an id, a digest of "
     "how the conversation opened, and its occurrence in the file",
     expectations=_expectations,
+    shapes=(
+        "messages.role messages.content.type max_tokens system",
+        "role content.type stop_reason usage.input_tokens",
+    ),
     reader=_read,
 )

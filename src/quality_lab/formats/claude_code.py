@@ -122,5 +122,6 @@ FORMAT = ObjectFormat(
     "headless runs (stream-json) hold them.",
     key="(session, id of the call): lines are only ever added to a session, and its ids do not repeat",
     expectations=_expectations,
+    shapes=("type message.role message.content sessionId uuid parentUuid",),
     reader=_read,
 )

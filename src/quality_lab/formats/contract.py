@@ -8,7 +8,7 @@ read on before it answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -74,7 +74,6 @@ class Recognition:
 
     fitting: int  # objects of the sample that are the format's
     missing: tuple[str, ...]  # what the nearest object lacked, where none fits; in words
-    nearness: float = 0.0  # 0 to 1: the share of the expectations that the nearest object met
 
 
 class Format(Protocol):
@@ -99,6 +98,10 @@ class Format(Protocol):
     @property
     def upstream_export(self) -> bool:
         """Say whether a file with exactly 100, 200, 500 or 1,000 rows may have been cut by a limit."""
+
+    @property
+    def shapes(self) -> Sequence[str]:
+        """Return what its objects look like, for `nearness`; nothing where there is nothing to be near to."""
 
     def recognise(self, sample: Sample) -> Recognition:
         """Return how well *sample* fits."""
@@ -126,6 +129,7 @@ class ObjectFormat:
     key: str
     expectations: Expectations
     reader: Reader
+    shapes: tuple[str, ...] = ()
     upstream_export: bool = False
     bulk: Callable[[], BulkReader[Any]] | None = None
 
@@ -139,7 +143,7 @@ class ObjectFormat:
             if met / len(found) > nearest:
                 nearest = met / len(found)
                 missing = tuple(words for words, is_met in found.items() if not is_met)
-        return Recognition(fitting=fitting, missing=missing, nearness=max(nearest, 0.0))
+        return Recognition(fitting=fitting, missing=missing)
 
     def read(self, raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
         """Yield the units of a file."""

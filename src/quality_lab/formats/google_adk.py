@@ -235,5 +235,6 @@ FORMAT = ObjectFormat(
     recognised_by='Objects with "app_name", "user_id" and a list "events" with "author" and parts.',
     key="(session, position of the message, place in its batch): events are only ever added to a session",
     expectations=_expectations,
+    shapes=("app_name user_id events.author events.content.parts",),
     reader=_read,
 )

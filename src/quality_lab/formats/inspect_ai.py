@@ -82,5 +82,6 @@ FORMAT = ObjectFormat(
     key="(run, sample, epoch; position of the message; place in its batch): a sample is logged when "
     "it is over",
     expectations=_expectations,
+    shapes=("eval.task status samples.messages", "epoch messages target scores"),
     reader=_read,
 )

@@ -116,6 +116,21 @@ class _Decision(msgspec.Struct, kw_only=True, gc=False):
     seen: str | None = None
 
 
+class _Push(msgspec.Struct, kw_only=True, gc=False):
+    record_type: str
+    id: str
+    created_at: str | None = None
+    author: str | None = None
+    pushes: str  # id of a journal line
+    api: str | None = None
+    tenant: str | None = None
+    call: msgspec.Raw = _ABSENT
+    feedback_id: int | None = None  # of a label: upstream's id
+    fingerprint: str | None = None  # of a decision
+    proposal_id: int | None = None
+    sent: msgspec.Raw = _ABSENT
+
+
 class _Line(msgspec.Struct):
     record_type: str
 
@@ -127,6 +142,7 @@ _conversation_target = FlatDecoder(_ConversationTarget)
 _retraction = FlatDecoder(_Retraction)
 _case = FlatDecoder(_Case)
 _decision = FlatDecoder(_Decision)
+_push = FlatDecoder(_Push)
 
 
 def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
@@ -150,12 +166,27 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
             return (queue_of(text, reading.notes),)
         if record_type == "queued_call":
             return (queued_call_of(text, reading.notes),)
-        if record_type == "verdict":
+        if record_type == "push":
+            pushed = _push.decode(text, reading.notes)
+            if pushed.feedback_id is not None:
+                return (_copy_taken_back(pushed, pushed.feedback_id, reading),)
+        if record_type in ("push", "verdict"):
             return (SetAside(kind=record_type, reason="kept in the journal; nothing is counted from it"),)
         tally(reading.notes, reading.notes.not_understood, record_type)
         return (SetAside(kind=record_type, reason="a kind of journal line that this version does not know"),)
 
     return each_object(raws, reading, records)
+
+
+def _copy_taken_back(found: _Push, feedback_id: int, reading: Reading) -> Retraction:
+    """Return what lets a label count once: it comes back in upstream's exports, and the journal knows it better."""
+    tenant = reading.options.tenant if found.tenant is None else found.tenant
+    return Retraction(
+        key=found.id,
+        retracts=f"{UPSTREAM}/{tenant}/{feedback_id}",
+        author=found.author,
+        created_at=None if found.created_at is None else iso_moment(found.created_at, "created_at"),
+    )
 
 
 def _feedback(found: _Label, reading: Reading) -> Feedback:
@@ -256,5 +287,6 @@ FORMAT = ObjectFormat(
     recognised_by='Objects with "record_type" and "id", one a line.',
     key="(tenant, id of the line); a line says whose call, case or proposal it is about, else it is the load's",
     expectations=_expectations,
+    shapes=("record_type id created_at author call label",),
     reader=_read,
 )

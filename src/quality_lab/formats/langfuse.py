@@ -138,5 +138,10 @@ FORMAT = ObjectFormat(
     key="(id of the trace, id of the observation): Langfuse's own, the same in every export; for a call "
     "without one of its own that of the generation, and the place in it",
     expectations=_expectations,
+    shapes=(
+        "trace.id trace.timestamp observations.type observations.traceId",
+        "id traceId type startTime input",
+        "traceId name value dataType",
+    ),
     reader=_read,
 )

@@ -118,5 +118,6 @@ FORMAT = ObjectFormat(
     key="(task and digest of the messages; position of the message; place in its batch): a run is finished "
     "when it is written, and the task alone repeats from model to model",
     expectations=_expectations,
+    shapes=("task_id Question messages.role task_success",),
     reader=_read,
 )

@@ -293,5 +293,6 @@ FORMAT = ObjectFormat(
     "client recorded them.",
     key="(session, id of the event that made the call): the service's own ids, the same in every export",
     expectations=_expectations,
+    shapes=("type processed_at session_id", "environment_id agent events.type"),
     reader=_read,
 )

@@ -48,6 +48,7 @@ class MappedFormat:
         "tool, time, arguments and place, occurrence in the file)"
     )
     upstream_export: bool = False
+    shapes: tuple[str, ...] = ()
     bulk: Callable[[], BulkReader[Any]] | None = None
 
     def recognise(self, sample: Sample) -> Recognition:

@@ -218,5 +218,6 @@ FORMAT = ObjectFormat(
     recognised_by='Objects whose "object" is "trace" or "trace.span", with "span_data" in the spans.',
     key="(trace, span): the SDK's own ids, the same in every export; each trace is a conversation",
     expectations=_expectations,
+    shapes=("object trace_id span_data.type started_at", "object workflow_name id"),
     reader=_read,
 )

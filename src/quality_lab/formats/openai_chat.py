@@ -226,5 +226,9 @@ FORMAT = ObjectFormat(
     key="(id of the conversation, position of the message, place in its batch); without an id, a digest of "
     "how the conversation opened and of the tools offered, and its occurrence in the file",
     expectations=_expectations,
+    shapes=(
+        "messages.role messages.content messages.tool_calls",
+        "choices.message.role choices.message.content choices.finish_reason",
+    ),
     reader=_read,
 )

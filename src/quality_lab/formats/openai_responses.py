@@ -272,5 +272,10 @@ FORMAT = ObjectFormat(
     key="(conversation, position of the message, place in its batch); where neither a conversation nor a "
     "response is named, a digest of how it opened and its occurrence in the file",
     expectations=_expectations,
+    shapes=(
+        "object output.type output.call_id output.name",
+        "input.role input.content model",
+        "items.type items.call_id items.name",
+    ),
     reader=_read,
 )

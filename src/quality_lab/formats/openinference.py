@@ -29,5 +29,9 @@ FORMAT = ObjectFormat(
     '"context.span_id", or flat) and OpenInference\'s attributes or its "span_kind".',
     key=KEY,
     expectations=_expectations,
+    shapes=(
+        "context.trace_id context.span_id attributes span_kind",
+        "trace_id span_id attributes span_kind",
+    ),
     reader=read_spans,
 )

@@ -42,5 +42,11 @@ FORMAT = ObjectFormat(
     "trace and a span and attributes; these are gen_ai.*, ADK's, Traceloop's, Vercel's or OpenInference's.",
     key=KEY,
     expectations=_expectations,
+    shapes=(
+        "resourceSpans.scopeSpans.spans.traceId resourceSpans.scopeSpans.spans.attributes",
+        "batches.scopeSpans.spans.traceId batches.scopeSpans.spans.attributes",
+        "trace_id span_id attributes start_time",
+        "data.traceID data.spans.spanID data.spans.tags",
+    ),
     reader=read_spans,
 )

@@ -92,5 +92,6 @@ FORMAT = ObjectFormat(
     recognised_by='Objects with "record_type" (tool_call or feedback), "key_space" and "key".',
     key="that of the format that the record came from, which stands in it",
     expectations=_expectations,
+    shapes=("record_type key_space key tool_name arguments",),
     reader=_read,
 )

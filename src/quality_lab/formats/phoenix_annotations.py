@@ -79,5 +79,6 @@ FORMAT = ObjectFormat(
     key="Phoenix's own id of the annotation; without one the span, the name, the kind of annotator and the "
     "identifier, by which Phoenix itself tells them apart",
     expectations=_expectations,
+    shapes=("span_id annotator_kind result.label name",),
     reader=_read,
 )

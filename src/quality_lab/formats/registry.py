@@ -18,6 +18,7 @@ from quality_lab import json_text
 from quality_lab.errors import UnrecognisedFormat, UsageError
 from quality_lab.formats.contract import Format, Reading, ReadOptions, Sample, Unit
 from quality_lab.formats.mapped import MappedFormat
+from quality_lab.formats.nearness import nearness
 from quality_lab.formats.streams import Stream
 from quality_lab.formats.units import HEAD, RawUnit, layout_of, raw_units
 from quality_lab.records import ReadNotes
@@ -105,7 +106,7 @@ def recognise(path: Path) -> Format:
         raise UnrecognisedFormat(f"{path}: is empty; --format says what an empty file is")
     if not sample.objects:
         raise UnrecognisedFormat(f"{path}: no JSON object among its first lines")
-    nearest = sorted(found, key=lambda pair: -pair[1].nearness)[:3]
+    nearest = sorted(found, key=lambda pair: -nearness(sample.objects, pair[0].shapes))[:3]
     missing = "; ".join(f"{known.name}: missing {', '.join(result.missing)}" for known, result in nearest)
     raise UnrecognisedFormat(f"{path}: no format fits. Nearest are {missing}")
 

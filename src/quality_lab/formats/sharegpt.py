@@ -214,5 +214,6 @@ FORMAT = ObjectFormat(
     key="(id of the row, position of the message, place in its batch); without an id, a digest of all that was "
     "said, and its occurrence in the file",
     expectations=_expectations,
+    shapes=("conversations.from conversations.value", "messages.role messages.content.value"),
     reader=_read,
 )

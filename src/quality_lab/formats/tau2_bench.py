@@ -199,5 +199,9 @@ FORMAT = ObjectFormat(
     key="(id of the simulation; position of the message; place in its batch): a run is finished when it is "
     "written",
     expectations=_expectations,
+    shapes=(
+        "simulations.task_id simulations.messages simulations.reward_info",
+        "task_id messages.role reward_info termination_reason",
+    ),
     reader=_read,
 )

@@ -116,5 +116,6 @@ FORMAT = ObjectFormat(
     key="(task, trial and digest of the messages; position of the message; place in its batch): a run is "
     "finished when it is written, and task and trial alone repeat from model to model",
     expectations=_expectations,
+    shapes=("task_id traj.role traj.content reward info",),
     reader=_read,
 )

@@ -167,5 +167,10 @@ FORMAT = ObjectFormat(
     '"tools" or "functions", and no messages.',
     key="the digest of a tool's name, description and schema: the same tool is the same wherever it stands",
     expectations=_expectations,
+    shapes=(
+        "tools.name tools.description tools.inputSchema",
+        "tools.function.name tools.function.description tools.function.parameters",
+        "name parameters.type parameters.properties",
+    ),
     reader=_read,
 )

@@ -176,6 +176,7 @@ FORMAT = ObjectFormat(
     recognised_by=f'Objects whose "recordType" is {RECORD_TYPE}; in the list, with "expected" and "status".',
     key="(tenant, id of the case): upstream's serial number, or a digest of the content for cases made here",
     expectations=_expectations,
+    shapes=("recordType toolName label input.args expected context status",),
     reader=_read,
     upstream_export=True,
 )

@@ -67,6 +67,7 @@ FORMAT = ObjectFormat(
     recognised_by='Flat objects with "toolCallId", "feedbackCreatedAt" and "toolCallCreatedAt".',
     key=LABEL_AND_CALL_KEY,
     expectations=keys("toolCallId feedbackCreatedAt toolCallCreatedAt"),
+    shapes=("toolCallId toolName label feedbackCreatedAt toolCallCreatedAt",),
     reader=_read,
     upstream_export=True,
     bulk=_bulk,

@@ -68,5 +68,6 @@ FORMAT = ObjectFormat(
     recognised_by='Objects of two objects: "feedback" and "toolCall".',
     key=LABEL_AND_CALL_KEY,
     expectations=_expectations,
+    shapes=("feedback.label feedback.createdAt toolCall.toolName toolCall.args",),
     reader=_read,
 )

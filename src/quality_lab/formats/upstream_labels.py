@@ -27,5 +27,6 @@ FORMAT = ObjectFormat(
     recognised_by='Objects with "toolCallId", "label" and "createdAt" and without "toolName".',
     key="(tenant, id of the label): upstream's own serial number",
     expectations=keys("toolCallId label createdAt", but="toolName"),
+    shapes=("toolCallId label adminId createdAt",),
     reader=_read,
 )

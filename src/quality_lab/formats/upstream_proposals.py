@@ -82,5 +82,6 @@ FORMAT = ObjectFormat(
     recognised_by='Objects with "fingerprint", "toolName", "label" and "examples".',
     key=f"(tenant, id of the proposal; its fingerprint for a preview); for examples {LABEL_AND_CALL_KEY}",
     expectations=keys("fingerprint toolName label examples"),
+    shapes=("fingerprint toolName label examples",),
     reader=_read,
 )

@@ -43,6 +43,7 @@ FORMAT = ObjectFormat(
     recognised_by='Objects with "id", "toolName", "cycle" and "createdAt" and without "label".',
     key=CALL_KEY,
     expectations=keys("id toolName cycle createdAt", but="label"),
+    shapes=("id toolName args result cycle createdAt",),
     reader=_read,
     upstream_export=True,
     bulk=_bulk,
