@@ -71,6 +71,7 @@ VERBS = (
         "Show calls that repeat, retry unchanged or go in circles.",
         ASK,
     ),
+    Verb("themes", "quality_lab.cli.themes:themes", "Group what reviewers wrote by theme.", ASK),
     Verb("trend", "quality_lab.cli.trend:trend", "Show calls, errors and reviews by day or week.", ASK),
     Verb("latency", "quality_lab.cli.latency:latency", "Show how long calls took.", ASK),
     Verb("guards", "quality_lab.cli.guards:guards", "Count what guards stopped.", ASK),

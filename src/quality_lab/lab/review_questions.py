@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from quality_lab.metrics.disputes import Dispute
     from quality_lab.metrics.filters import Filters
     from quality_lab.metrics.sequences import CallSequence
+    from quality_lab.proposals.themes import Theme
 
 Row = TypeVar("Row")
 
@@ -105,6 +106,21 @@ class ReviewQuestions:
         from quality_lab.metrics.sequences import sequences
 
         return sequences(self.store, filters=self._filters(filters), cycle_limit=cycle_limit)
+
+    def themes(self, *, top: int | None = None, **filters: Unpack[FilterWords]) -> Answer[Theme]:
+        """Return what reviewers write beside each label, grouped by theme; it needs the extra `themes`.
+
+        The filters say whose notes: `tool`, `source` and `label` of a proposal give those of its group.
+
+        >>> import quality_lab as ql
+        >>> ql.open_demo().themes(label="missing_tool")[0].terms
+        ('order', 'payout', 'look')
+
+        Raises: UsageError where the extra is not installed.
+        """
+        from quality_lab.proposals.themes import themes
+
+        return self._named(themes(self.store, filters=self._filters(filters), top=top))
 
     def _filters(self, words: FilterWords) -> Filters:
         """Return the filters that *words* mean, a reviewer's name standing for all ids that have it."""
