@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from test_store_loading import trace, write
@@ -24,10 +28,19 @@ def a_call(number: int) -> dict[str, object]:
     return trace(number, conversationId=number, error=failed, toolName=tool)
 
 
+@cache
+def _loaded() -> Path:
+    """Return a home with the calls, loaded once for all tests of a process."""
+    folder = Path(mkdtemp(prefix="ql-queue-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    open_lab(folder / "home").load(write(folder / "traces.jsonl", *map(a_call, range(1, CALLS + 1))))
+    return folder / "home"
+
+
 def a_lab(folder: Path) -> Lab:
-    lab = open_lab(folder / "home")
-    lab.load(write(folder / "traces.jsonl", *map(a_call, range(1, CALLS + 1))))
-    return lab
+    """Return a lab of its own with the calls."""
+    shutil.copytree(_loaded(), folder / "home")
+    return open_lab(folder / "home")
 
 
 def test_every_call_has_the_probability_of_its_stratum_and_they_sum_to_the_size(tmp_path: Path) -> None:
@@ -142,6 +155,32 @@ def test_a_queue_comes_out_of_the_journal_as_it_was_drawn_when_the_lab_is_made_a
     assert line[0]["filters"] == {"since": "2020-01-01T00:00:00Z"}
 
 
+def test_lines_of_queues_come_in_in_any_order_twice_and_taken_back(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    gone, stays = (lab.queue(size=5, seed=seed, author="dana")[0].queue for seed in (1, 2))
+    lab.undo(gone, reviewer="dana")
+    kept = lab.home / "data/journal"
+    lines = (kept / "queues.jsonl").read_text("utf-8").splitlines()
+    files = [
+        write(tmp_path / "first.jsonl", *map(json.loads, lines[:9])),
+        write(tmp_path / "second.jsonl", *map(json.loads, lines[3:])),  # a merge left some lines twice
+        kept / "retractions.jsonl",
+    ]
+
+    tables = []
+    for place, order in enumerate((files, files[::-1], files[1:] + files[:1])):
+        other = open_lab(tmp_path / f"other-{place}")
+        for file in order:
+            other.load(file)
+        tables.append(
+            [other.sql(f"select * from {table} order by key").rows() for table in ("queues", "queue_calls")]
+        )
+
+    assert [row[0] for row in tables[0][0]] == [stays]
+    assert len(tables[0][1]) == 5
+    assert all(found == tables[0] for found in tables)
+
+
 def test_a_forgotten_call_leaves_its_queue_and_the_others_stay(tmp_path: Path) -> None:
     lab = a_lab(tmp_path)
     drawn = lab.queue(size=10, seed=7, author="dana")
@@ -172,6 +211,24 @@ def test_a_call_is_done_when_as_many_people_as_were_asked_have_labelled_it(tmp_p
         ("dana", 4, 1, 3),
         ("lee", 4, 1, 3),
     ]
+
+
+def test_a_person_who_is_asked_by_one_name_and_labels_under_another_is_one_person(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    (lab.home / "data/people.toml").write_text('[people]\n3 = "Dana"\n"dana@example.com" = "Dana"\n', "utf-8")
+    first, *_ = lab.queue(size=4, seed=7, reviewers=["Dana", "lee"], overlap=1.0, author="3")
+
+    lab.label(first.call_uid, "good_reply", reviewer="dana@example.com")
+    lab.label(first.call_uid, "good_reply", reviewer="3")
+
+    answer = lab.queue()
+    assert (answer[0].done, answer[0].waiting_for) == (False, ("lee",))
+    assert [(row.reviewer, row.asked, row.left) for row in lab.queue_progress()] == [
+        ("Dana", 4, 3),
+        ("lee", 4, 4),
+    ]
+    assert "Dana: 1 of 4 done, 3 left" in answer.notes
+    assert answer.notes[0].startswith("drawn by Dana: ")
 
 
 def test_a_disputed_call_comes_first_and_waits_for_a_word_after_the_draw(tmp_path: Path) -> None:

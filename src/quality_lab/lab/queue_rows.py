@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from quality_lab.people import People, shown
+
 if TYPE_CHECKING:
     from quality_lab.metrics.queue_calls import QueuedCall
     from quality_lab.metrics.queue_lines import QueueLine
@@ -48,21 +50,30 @@ class ReviewerProgress:
     def __str__(self) -> str:
         """Return how far this reviewer is, in words."""
         beside = f"; {self.labelled} labelled" if self.labelled != self.done else ""
-        return f"{self.reviewer}: {self.done} of {self.asked} done, {self.left} left{beside}"
+        return f"{shown(self.reviewer)}: {self.done} of {self.asked} done, {self.left} left{beside}"
 
 
-def progress_of(reviewers: Sequence[str], calls: Sequence[QueuedCall]) -> list[ReviewerProgress]:
-    """Return how far each reviewer of a queue is: those who are asked, then others who labelled calls of it."""
-    people = list(reviewers) or [_ANYBODY]
-    people += sorted({name for call in calls for name in call.done_by} - set(people))
+def progress_of(
+    reviewers: Sequence[str], calls: Sequence[QueuedCall], people: People
+) -> list[ReviewerProgress]:
+    """Return how far each reviewer of a queue is: those who are asked, then others who labelled calls of it.
+
+    Ids that have one name are one person.
+    """
+    every = [*(reviewers or [_ANYBODY]), *sorted({name for call in calls for name in call.done_by})]
+    ids = {people.name(id_): id_ for id_ in reversed(every)}  # of several ids the one that was asked
     rows = []
-    for name in people:
-        asked = [call for call in calls if name in (call.reviewers or (_ANYBODY,))]
-        left = sum(not call.done and name not in call.done_by for call in asked)
-        labelled = sum(call.done if name == _ANYBODY else name in call.done_by for call in calls)
+    for name in dict.fromkeys(map(people.name, every)):
+        asked = [call for call in calls if name in map(people.name, call.reviewers or (_ANYBODY,))]
+        said = [call for call in calls if name in map(people.name, call.done_by)]
+        left = sum(not call.done and call not in said for call in asked)
         rows.append(
             ReviewerProgress(
-                reviewer=name, asked=len(asked), done=len(asked) - left, left=left, labelled=labelled
+                reviewer=people.person(ids[name]),
+                asked=len(asked),
+                done=len(asked) - left,
+                left=left,
+                labelled=sum(call.done for call in calls) if name == _ANYBODY else len(said),
             )
         )
     return rows

@@ -11,6 +11,7 @@ from quality_lab.lab.drawing import DrawWords, drawn_with, kept_filters, queue_e
 from quality_lab.lab.filter_words import FilterWords
 from quality_lab.lab.queue_rows import QueueRow, ReviewerProgress, progress_of, queue_row
 from quality_lab.lab.reviewing import Reviewing, reviewer_name
+from quality_lab.people import read_people
 from quality_lab.sampling import STRATEGIES, Strategy
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Queueing(Reviewing):
         from quality_lab.metrics.queue_lines import queue_lines
 
         rows = [queue_row(line) for line in queue_lines(self.store)] if self.store.exists() else []
-        return Answer(rows, QueueRow, title="Queues")
+        return Answer(read_people(self.home).named(rows), QueueRow, title="Queues")
 
     def queue_progress(self, queue: str | None = None) -> Answer[ReviewerProgress]:
         """Return for each reviewer of the newest queue, or of that called *queue*, what is done and what is left.
@@ -86,7 +87,8 @@ class Queueing(Reviewing):
         from quality_lab.metrics.queue_calls import queue_calls
 
         line = self._queue(queue)
-        rows = progress_of(line.reviewers, queue_calls(self.store, queue=line.key))
+        people = read_people(self.home)
+        rows = progress_of(line.reviewers, queue_calls(self.store, queue=line.key, people=people), people)
         return Answer(rows, ReviewerProgress, title=f"Progress of queue {line.key[:8]}")
 
     def weighted_failing_tools(
@@ -147,14 +149,16 @@ class Queueing(Reviewing):
     def _calls_of(self, line: QueueLine, *, left: bool) -> Answer[QueuedCall]:
         from quality_lab.metrics.queue_calls import QueuedCall, queue_calls
 
-        calls = queue_calls(self.store, queue=line.key)
+        people = read_people(self.home)
+        calls = queue_calls(self.store, queue=line.key, people=people)
         shown = [call for call in calls if not call.done] if left else calls
         done = sum(call.done for call in calls)
         drawn = ", ".join(f"{drawn} of {of} {name}" for name, (of, drawn) in line.drawn_of().items())
+        who = "nobody named" if line.author is None else people.name(line.author)
         notes = [
-            f"drawn by {line.author or 'nobody named'}: {line.strategy}, seed {line.seed}; {drawn}",
+            f"drawn by {who}: {line.strategy}, seed {line.seed}; {drawn}",
             f"{done} of {len(calls)} calls done",
-            *map(str, progress_of(line.reviewers, calls)),
+            *map(str, progress_of(line.reviewers, calls, people)),
         ]
         if line.here < line.drawn:
             notes.append(f"{line.drawn - line.here} of the {line.drawn} calls that were drawn are forgotten")

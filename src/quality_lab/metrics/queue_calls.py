@@ -8,6 +8,7 @@ from itertools import groupby
 
 from quality_lab.metrics.asking import Asks, put
 from quality_lab.metrics.filters import EVERYTHING
+from quality_lab.people import NOBODY, People
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,25 +53,28 @@ class QueuedCall:
     queue: str = field(metadata={"compact": False, "help": "id of the queue; `undo` takes it back"})
 
 
-def queue_calls(store: Asks, *, queue: str) -> list[QueuedCall]:
+def queue_calls(store: Asks, *, queue: str, people: People = NOBODY) -> list[QueuedCall]:
     """Return the calls of the queue whose id is *queue*, in the order of review.
 
     A call is done when as many people as were asked have labelled it, whoever they are, or somebody has
-    adjudicated it. A call that was drawn because it was disputed wants labels later than the draw.
+    adjudicated it. A call that was drawn because it was disputed wants labels later than the draw. Ids that
+    have one name among *people* are one person, whichever of them was asked and whichever answered.
     """
     rows = put(store, ReviewedCall, "queue_calls", EVERYTHING, queue=queue)
     return [
-        _call(list(several), queue=queue)
+        _call(list(several), queue=queue, people=people)
         for _, several in groupby(rows, key=lambda row: (row.position, row.key))
     ]
 
 
-def _call(rows: list[ReviewedCall], *, queue: str) -> QueuedCall:
+def _call(rows: list[ReviewedCall], *, queue: str, people: People) -> QueuedCall:
     one = rows[0]
-    people = [row for row in rows if row.labels]
-    named = tuple(row.author for row in people if row.author is not None)
-    voices = len(named) + sum(row.labels or 0 for row in people if row.author is None)
-    done = voices >= max(1, len(one.reviewers)) or any(row.adjudicated for row in people)
+    said = [row for row in rows if row.labels]
+    named = [row.author for row in said if row.author is not None]
+    heard = {people.name(author) for author in named}
+    voices = len(heard) + sum(row.labels or 0 for row in said if row.author is None)
+    done = voices >= max(1, len(one.reviewers)) or any(row.adjudicated for row in said)
+    waiting = () if done else tuple(name for name in one.reviewers if people.name(name) not in heard)
     return QueuedCall(
         position=one.position,
         call_uid=one.call_uid,
@@ -78,9 +82,9 @@ def _call(rows: list[ReviewedCall], *, queue: str) -> QueuedCall:
         outcome=one.outcome,
         stratum=one.stratum,
         probability=one.probability,
-        reviewers=tuple(one.reviewers),
-        done_by=named,
-        waiting_for=() if done else tuple(name for name in one.reviewers if name not in named),
+        reviewers=tuple(map(people.person, one.reviewers)),
+        done_by=tuple(map(people.person, named)),
+        waiting_for=tuple(map(people.person, waiting)),
         done=done,
         conversation_id=one.conversation_id,
         created_at=one.created_at,

@@ -10,7 +10,7 @@ LINES = ("retractions", "decisions", "queues", "queue_calls")  # each a line of 
 
 
 def merge_lines(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    """Take in lines of the journal, each of which stands once whatever else there is."""
+    """Take in lines of the journal, each of which stands once, with the least of its origins."""
     names = ", ".join(columns_of(connection, table))
     connection.execute(f"""
         insert into statuses
@@ -22,6 +22,10 @@ def merge_lines(connection: duckdb.DuckDBPyConnection, table: str) -> None:
         insert into {table}
         select {names} from staged_{table} where key not in (select key from {table})
         qualify row_number() over (partition by key order by source_id, line) = 1""")
+    connection.execute(f"""
+        update {table} set source_id = first.place[1], line = first.place[2]
+        from (select key, min((source_id, line)) as place from staged_{table} group by key) as first
+        where {table}.key = first.key and first.place < ({table}.source_id, {table}.line)""")
 
 
 def retract(connection: duckdb.DuckDBPyConnection) -> None:
