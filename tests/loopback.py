@@ -31,6 +31,7 @@ class Seen:
     method: str
     target: str
     headers: Mapping[str, str]  # names in lower case
+    body: bytes = b""
 
 
 class Loopback:
@@ -102,10 +103,13 @@ def _read_head(connection: socket.socket) -> Seen | None:
         if not piece:
             return None
         head += piece
-    request, *lines = head.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
+    told, _, body = head.partition(b"\r\n\r\n")
+    request, *lines = told.decode("latin-1").split("\r\n")
     method, target, _ = request.split(" ", 2)
-    pairs = (line.partition(":") for line in lines)
-    return Seen(method, target, {name.lower(): value.strip() for name, _, value in pairs})
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    while len(body) < int(headers.get("content-length", 0)):
+        body += connection.recv(65_536)
+    return Seen(method, target, headers, body)
 
 
 def closed_port() -> int:

@@ -21,7 +21,7 @@ from typing import Any
 from quality_lab.errors import OutputError, UsageError
 from quality_lab.json_text import compact
 
-SHELVES = ("labels", "decisions", "cases", "queues", "verdicts", "retractions")
+SHELVES = ("labels", "decisions", "cases", "queues", "verdicts", "pushes", "retractions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +92,29 @@ class Journal:
     def retract(self, line_id: str, *, author: str | None, note: str | None = None) -> dict[str, Any]:
         """Return the line that takes back the line called *line_id*, which stays where it is.
 
-        Raises: UsageError where there is no such line, or it was taken back already.
+        Raises: UsageError where there is no such line, it was taken back already, or it was pushed.
         """
         known = {str(line.get("id")): line for shelf in SHELVES for line in self.lines(shelf)}
         if line_id not in known:
             raise UsageError(f"the journal in {self.folder} has no line with the id {line_id}")
         if line_id in self.retracted():
             raise UsageError(f"the line {line_id} was taken back already")
+        self._stay_where_pushed(line_id)
         return self.append(
             "retractions", {"record_type": "retraction", "retracts": line_id, "note": note}, author=author
         )
+
+    def _stay_where_pushed(self, line_id: str) -> None:
+        """Raises: UsageError where a label stands upstream now, or the line says what was pushed."""
+        for push in self.lines("pushes"):
+            if push.get("id") == line_id:
+                raise UsageError(f"the line {line_id} says what was pushed, and that cannot be taken back")
+            if push.get("pushes") == line_id and "feedback_id" in push:
+                place = f"label {push['feedback_id']} at {push.get('api')}"
+                raise UsageError(
+                    f"the line {line_id} was pushed: it is {place}, where nothing can be taken back; "
+                    "label the call anew and push that"
+                )
 
     def retracted(self) -> set[str]:
         """Return the ids of the lines that other lines take back."""

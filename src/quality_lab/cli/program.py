@@ -24,6 +24,7 @@ SAY, TRY = "Say", "Try cases"
 VERBS = (
     Verb("load", "quality_lab.cli.load:load", "Read files into the lab and say what was not understood.", IN),
     Verb("rejects", "quality_lab.cli.rejects:rejects", "List the lines that could not be read, and why.", IN),
+    Verb("pull", "quality_lab.cli.pull:pull", "Fetch what the upstream Quality API holds.", IN),
     Verb("formats", "quality_lab.cli.formats:formats", "List what can be read and how it is recognised.", IN),
     Verb("sources", "quality_lab.cli.sources:sources", "List the files behind the lab.", IN),
     Verb(
@@ -95,6 +96,7 @@ VERBS = (
     Verb("label", "quality_lab.cli.label:label", "Label a call.", SAY),
     Verb("adjudicate", "quality_lab.cli.label:adjudicate", "Settle what a call is.", SAY),
     Verb("undo", "quality_lab.cli.label:undo", "Take back a line of the journal.", SAY),
+    Verb("push", "quality_lab.cli.push:push", "Send labels and decisions to the upstream Quality API.", SAY),
     Verb(
         "coach", "quality_lab.cli.coach:coach", "Show what a style can be coached on; draft edits of it.", SAY
     ),

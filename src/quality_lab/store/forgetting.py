@@ -189,9 +189,12 @@ def _in_records(table: str) -> str:
     return f"(source_id, line) in (select (source_id, line) from gone_in_{table})"
 
 
+_LABELS = f"call_uid in (select call_uid from gone_calls) or {_BY_CONVERSATION} or {_BY_TENANT}"
 _CONDITIONS = {
     "messages": _BY_CONVERSATION,
-    "feedback": f"call_uid in (select call_uid from gone_calls) or {_BY_CONVERSATION} or {_BY_TENANT}",
+    "retractions": f"retracts in (select 'quality_lab/' || tenant || '/' || key from feedback where {_LABELS})"
+    " or exists (select 1 from gone_tenants t where starts_with(retracts, 'quality_lab/' || t.tenant || '/'))",
+    "feedback": _LABELS,
     "regression_cases": f"call_uid in (select call_uid from gone_calls) or {_in_records('regression_cases')}",
     "proposals": _in_records("proposals"),
     "decisions": _BY_TENANT,

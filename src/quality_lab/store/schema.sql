@@ -221,7 +221,8 @@ create table queue_calls (
 
 create table retractions (
     key varchar not null,             -- of the journal line that retracts
-    retracts varchar not null,        -- id of the journal line that is taken back
+    retracts varchar not null,        -- id of the journal line that is taken back, or quality_lab/TENANT/ID:
+                                      -- upstream's copy of a label that was pushed
     author varchar,                   -- as given
     created_at timestamp,             -- UTC
     source_id integer not null,       -- origin file

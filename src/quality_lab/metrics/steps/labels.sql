@@ -1,4 +1,5 @@
--- label_rows: one row is a label on a call, by an author of the kinds asked for, within the window of labels.
+-- label_rows: one row is a label on a call, by an author of the kinds asked for, within the window of labels. One that
+-- was pushed and came back in an export counts once, as the journal tells it.
 label_rows as (
     select feedback_uid, call_uid, conversation_uid, key_space, key, label, author, note, created_at, adjudication,
            source, tool_name, label_raw, expected_tool, expected_arguments, author_kind, tenant, guide_version,
@@ -10,6 +11,8 @@ label_rows as (
       and array_contains($author_kinds, author_kind)
       and ($label_since is null or created_at >= $label_since)
       and ($label_until is null or created_at < $label_until)
+      and (key_space <> 'quality_lab'
+           or 'quality_lab/' || tenant || '/' || key not in (select retracts from retractions))
 ),
 -- gathered: one row is a reviewed call with how often each of the five labels was given to it, out of date or not.
 gathered as (
