@@ -31,21 +31,33 @@ FIRST_OF_TRANSACTION = (
 
 
 @dataclass(slots=True)
+class _Version:
+    """A version of a row, and what it says."""
+
+    row: dict[str, object]
+    unit: int | None = None  # that brought it; None is an earlier load
+    content: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.content = _content(self.row)
+
+
+@dataclass(slots=True)
 class _Versions:
     """The versions of one row, each content once."""
 
-    known: list[dict[str, object]] = field(default_factory=list)
-    fresh: list[tuple[int, dict[str, object]]] = field(default_factory=list)  # unit and row
+    known: list[_Version] = field(default_factory=list)
+    fresh: list[_Version] = field(default_factory=list)
 
     def distinct(self) -> list[dict[str, object]]:
         """Return one version per content, with the sightings of all its copies and the least origin."""
         found: dict[str, dict[str, object]] = {}
-        for row in [*self.known, *(row for _, row in self.fresh)]:
-            content = _content(row)
-            if content not in found:
-                found[content] = dict(row)
+        for version in [*self.known, *self.fresh]:
+            row = version.row
+            if version.content not in found:
+                found[version.content] = dict(row)
                 continue
-            twin = found[content]
+            twin = found[version.content]
             if _origin_rank(row) < _origin_rank(twin):
                 twin["source_id"], twin["line"] = row["source_id"], row["line"]
             for flag in BOOKKEEPING[2:]:
@@ -103,14 +115,16 @@ def _gather(
     groups: dict[str, _Versions] = {}
     listed = ", ".join(names)
     only = {"uids": some["uids"]}
+    recounted: list[list[object]] = []
     for row in _in_table(connection, table, key, listed, only):
         unit = row.pop("unit")
         group = groups.setdefault(str(row[key]), _Versions())
         if isinstance(unit, int):  # laid down by this load, and as new as what it is contested by
-            group.fresh.append((unit, row))
-            connection.execute("insert into recounted values ($unit)", {"unit": unit})
+            group.fresh.append(_Version(row, unit))
+            recounted.append([unit])
         else:
-            group.known.append(row)
+            group.known.append(_Version(row))
+    append(connection, "recounted", {"unit": "BIGINT"}, recounted)
     several: set[str] = set()
     for (text,) in connection.execute(
         "select content from versions where kind = $kind and uid in (select unnest($uids))", dict(some)
@@ -120,7 +134,7 @@ def _gather(
         if str(version[key]) not in several:  # the row in the table is what they came to, not one of them
             group.known.clear()
             several.add(str(version[key]))
-        group.known.append(version)
+        group.known.append(_Version(version))
     for row in fetch_rows(
         connection,
         f"""
@@ -130,10 +144,10 @@ def _gather(
     ):
         unit = row.pop("unit")
         assert isinstance(unit, int)  # a bigint column
-        groups.setdefault(str(row[key]), _Versions()).fresh.append((unit, row))
+        groups.setdefault(str(row[key]), _Versions()).fresh.append(_Version(row, unit))
     for group in groups.values():
         # counted as they were read, whatever their paths are; what a trace says before what repeats it
-        group.fresh.sort(key=lambda pair: (_origin_rank(pair[1])[0], pair[0]))
+        group.fresh.sort(key=lambda version: (_origin_rank(version.row)[0], version.unit))
     return groups
 
 
@@ -153,18 +167,17 @@ def _in_table(
     return fetch_rows(connection, sql, only)
 
 
-def _statuses(group: _Versions, folded: Folded) -> list[tuple[int, str]]:
-    met = {_content(row) for row in group.known}
-    found: list[tuple[int, str]] = []
-    for unit, row in group.fresh:
-        content = _content(row)
+def _statuses(group: _Versions, folded: Folded) -> list[tuple[int | None, str]]:
+    met = {version.content for version in group.known}
+    found: list[tuple[int | None, str]] = []
+    for version in group.fresh:
         if folded.row is None:
-            found.append((unit, "rejected"))
-        elif content in met:
-            found.append((unit, "unchanged"))
+            found.append((version.unit, "rejected"))
+        elif version.content in met:
+            found.append((version.unit, "unchanged"))
         else:
-            found.append((unit, "merged" if met else "loaded"))
-        met.add(content)
+            found.append((version.unit, "merged" if met else "loaded"))
+        met.add(version.content)
     return found
 
 

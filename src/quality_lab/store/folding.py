@@ -80,6 +80,10 @@ def _fold(versions: Sequence[Row], forgiving: Callable[[str], bool]) -> Folded:
     for column in versions[0]:
         if column in _FLAGS or column in _ORIGIN:
             continue
+        first = versions[0][column]
+        if _all_are(first, column, versions):
+            row[column] = first
+            continue
         group = (answered or versions) if column in _ANSWER and forgiving(column) else versions
         values = _distinct(column, (one[column] for one in group))
         if len(values) > 1 and forgiving(column):
@@ -88,6 +92,17 @@ def _fold(versions: Sequence[Row], forgiving: Callable[[str], bool]) -> Folded:
         if len(values) > 1:
             against.append(column)
     return Folded(None, tuple(against)) if against else Folded(row)
+
+
+def _all_are(value: object, column: str, versions: Sequence[Row]) -> bool:
+    """Say whether all versions have the *value* in a column, as they have in nearly every one."""
+    if isinstance(value, float):  # 0.0 is written in two ways
+        return False
+    for one in versions:
+        other = one[column]
+        if other is not value and (other != value or type(other) is not type(value)):
+            return False
+    return True
 
 
 def _distinct(column: str, values: Iterable[object]) -> list[object]:
