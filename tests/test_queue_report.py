@@ -19,9 +19,9 @@ def test_the_rate_of_all_calls_stands_beside_that_of_the_reviewed_ones(tmp_path:
     said = words_of(quality_page(lab).labels())
 
     # all 6 errors and none of 9 of the other 54: 6 of 60, where 6 of the 15 reviewed are wrong
-    assert "Of all 60 calls that this queue was drawn from, 10 % (10 to" in said
-    assert "Among the 15 that were reviewed it is 40 %" in said
-    assert "failed 6 6 of 6 6 all others 54 9 of 9 0" in said
+    assert "was drawn from 60 calls. Of all of them 10 % (10 to" in said
+    assert "Among the 15 that are reviewed it is 40 %" in said
+    assert "failed 6 6 of 6 drawn 6 all others 54 9 of 9 drawn 0" in said
 
 
 def test_a_queue_that_is_not_reviewed_or_of_other_calls_says_nothing(tmp_path: Path) -> None:
@@ -30,9 +30,9 @@ def test_a_queue_that_is_not_reviewed_or_of_other_calls_says_nothing(tmp_path: P
     before = words_of(quality_page(lab, tool="compute_exchange_quote").labels())
     say(lab, {call.call_uid: "good_reply" for call in drawn})
 
-    assert "this queue was drawn" not in before
-    assert "this queue was drawn" in words_of(quality_page(lab, tool="compute_exchange_quote").labels())
-    assert "this queue was drawn" not in words_of(quality_page(lab).labels())
-    assert "this queue was drawn" not in words_of(
+    assert "would be judged" not in before
+    assert "would be judged" in words_of(quality_page(lab, tool="compute_exchange_quote").labels())
+    assert "would be judged" not in words_of(quality_page(lab).labels())
+    assert "would be judged" not in words_of(
         quality_page(lab, tool="compute_exchange_quote", since="2036-01-01").labels()
     )

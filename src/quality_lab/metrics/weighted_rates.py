@@ -17,6 +17,7 @@ from quality_lab.metrics.weighted_cells import (
     strata_of,
     weighted_cells,
 )
+from quality_lab.sampling import DISPUTED
 from quality_lab.strata import WeightedRate, unseen, weighted_rate
 
 ALL_TOOLS = "all tools"
@@ -163,9 +164,10 @@ def _notes(queue: QueueLine, cells: Sequence[Cell]) -> list[str]:
     known = sum(cell.sums.reviewed for cell in cells if cell.known)
     when = "" if queue.drawn_at is None else f" of {queue.drawn_at:%Y-%m-%d}"
     calls = sum(cell.calls for cell in cells)
+    disputes = ", disputes that were drawn among them" if DISPUTED in queue.drawn_of() else ""
     notes = [
         f"for the {calls:,} calls of queue {queue.key[:8]}{when} ({queue.strategy}, seed {queue.seed}): "
-        f"{reviewed} of {drawn} drawn calls are reviewed, {known} were known before"
+        f"{reviewed} of {drawn} drawn calls are reviewed, {known} were known before{disputes}"
     ]
     late = sum(max(0, cell.sums.reviewed - cell.calls) for cell in cells if cell.known)
     if late:

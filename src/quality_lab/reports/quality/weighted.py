@@ -7,7 +7,7 @@ import json
 from quality_lab.answers.words import percent, percent_range
 from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.queue_lines import QueueLine, queue_lines
-from quality_lab.metrics.weighted_rates import weighted_failing_tools
+from quality_lab.metrics.weighted_rates import queue_to_weigh, weighted_failing_tools
 from quality_lab.reports.blocks import Html, join, paragraph, table
 from quality_lab.sampling import REVIEWED
 from quality_lab.store import Store
@@ -30,33 +30,38 @@ def weighted(store: Store, filters: Filters) -> Html | None:
     queues = [line for line in queue_lines(store) if _fits(line, filters)][:_NEWEST]
     if not queues:
         return None
-    answer = weighted_failing_tools(store, queues=queues, top=0)
-    (every,) = answer
+    queue, _ = queue_to_weigh(store, queues=queues)
+    (every,) = weighted_failing_tools(store, queues=[queue], top=0)
     if every.weighted_rate is None or every.raw_rate is None:
         return None
     bounds = percent_range(every.weighted_low or 0.0, every.weighted_high or 1.0)
+    at = queue.drawn_at and queue.drawn_at.astimezone(filters.zone())
+    when = f" of {at.day} {at:%B %Y}" if at else ""
     words = (
-        f"Of all {every.calls:,} calls that this queue was drawn from, {percent(every.weighted_rate)} ({bounds}) "
-        f"would be judged wrong_tool or bad_args. Among the {every.reviewed:,} that were reviewed it is "
-        f"{percent(every.raw_rate)}: what a queue prefers weighs too much there."
+        f"The queue{when} was drawn from {every.calls:,} calls. Of all of them {percent(every.weighted_rate)} "
+        f"({bounds}) would be judged wrong_tool or bad_args. Among the {every.reviewed:,} that are reviewed it "
+        f"is {percent(every.raw_rate)}, where each counts alike, however likely it was to be drawn."
     )
     rows = [
         [
             _STRATA.get(one.stratum, one.stratum),
             f"{one.calls:,}",
-            f"{one.reviewed:,} of {one.drawn:,}",
+            "all" if one.stratum == REVIEWED else f"{one.reviewed:,} of {one.drawn:,} drawn",
             f"{one.hits:,}",
         ]
         for one in every.strata
     ]
-    headings = ["Calls", "In all", "Reviewed of drawn", "Judged wrong"]
-    return join(
-        [
-            paragraph(words),
-            table(headings, rows, numeric=range(1, 4), caption="What the weighted rate rests on"),
-            *(paragraph(note, class_="quiet") for note in answer.notes),
-        ]
+    missing = (
+        paragraph(
+            f"{every.not_reviewed:,} drawn calls are not reviewed; the reviewed ones of their row stand for them.",
+            class_="quiet",
+        )
+        if every.not_reviewed
+        else None
     )
+    headings = ["Calls", "In all", "Reviewed", "Judged wrong"]
+    caption = "What the rate of all calls rests on"
+    return join([paragraph(words), table(headings, rows, numeric=range(1, 4), caption=caption), missing])
 
 
 def _fits(line: QueueLine, filters: Filters) -> bool:
