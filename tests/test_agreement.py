@@ -239,3 +239,26 @@ def test_neither_order_nor_names_matter_and_nothing_is_above_one(calls, random):
         )
         assert found.value is None or -1 <= found.value <= 1
         assert found.low is None or -1 <= found.low <= found.value <= found.high <= 1
+
+
+@pytest.mark.parametrize(("calls", "follows"), [(30, 0.6), (60, 0.6), (60, 0.8), (150, 0.8)])
+def test_the_interval_of_alpha_covers_the_alpha_of_the_population(calls, follows):
+    truth = np.array((0.5, 0.1, 0.1, 0.25, 0.05))
+    given_truth = follows * np.eye(5) + (1 - follows) / 5
+    agree, margins = truth @ (given_truth**2).sum(axis=1), truth @ given_truth
+    alpha = 1 - (1 - agree) / (1 - (margins**2).sum())
+    chance = np.random.default_rng(7)
+    covered = 0
+    for _ in range(400):
+        truths = chance.choice(5, size=calls, p=truth)
+        values = np.where(chance.random((3, calls)) < follows, truths, chance.choice(5, size=(3, calls)))
+        silent = chance.random((3, calls)) < 0.3
+        found = krippendorff_alpha(
+            Rating(str(call), str(call), str(reviewer), int(values[reviewer, call]))
+            for call in range(calls)
+            for reviewer in range(3)
+            if not silent[reviewer, call]
+        )
+        covered += found.low <= alpha <= found.high
+
+    assert 0.92 <= covered / 400 <= 0.98

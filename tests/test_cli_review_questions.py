@@ -82,3 +82,31 @@ def test_a_cycle_limit_is_handed_on(home):
     rules = [row["rule"] for row in run("sequences", "--home", home, "--json", "--cycle-limit", "1").document]
 
     assert rules == ["repeated_call"]  # these calls do not say in which round they were made
+
+
+def test_what_two_people_say_is_a_dispute_until_it_is_settled(tmp_path):
+    built = LabBuilder(tmp_path)
+    built.calls(2, "get_tour")
+    built.store()
+    one, other = (row["call_uid"] for row in run("calls", "--home", tmp_path, "--json").document)
+
+    def say(verb: str, call: str, label: str, reviewer: str, *more: str) -> None:
+        assert run(verb, call, label, "--reviewer", reviewer, "--home", tmp_path, *more).code == 0
+
+    say("label", one, "wrong_tool", "anna", "--expected-tool", "get_tours", "--guide", "2")
+    say("label", one, "good_reply", "bob", "--guide", "2")
+    say("label", other, "good_reply", "anna", "--guide", "2")
+    say("label", other, "good_reply", "bob", "--guide", "1")
+
+    by_guide = run("agreement", "--by", "guide", "--home", tmp_path, "--json").document
+    assert [(row["group"], row["calls"], row["disputed"]) for row in by_guide] == [("2", 1, 1)]
+    assert [row["call_uid"] for row in run("disputes", "--home", tmp_path, "--json").document] == [one]
+
+    say("adjudicate", one, "wrong_tool", "carla")
+
+    (settled,) = run("disputes", "--settled", "--home", tmp_path, "--json").document
+    (confused,) = run("confusion", "--home", tmp_path, "--json").document
+    assert run("disputes", "--home", tmp_path, "--json").document == []
+    assert (settled["settled_as"], settled["reviewers"]) == ("wrong_tool", 2)
+    assert (confused["called"], confused["expected"], confused["calls"]) == ("get_tour", "get_tours", 1)
+    assert confused["name_similarity"] == pytest.approx(2 * 7 / 15)  # gettour, gettours

@@ -28,6 +28,7 @@ _note = click.option("--note", metavar="TEXT", help="Why, in your words.")
 @_reviewer
 @click.option("--expected-tool", metavar="NAME", help="The tool that should have been called.")
 @click.option("--expected-args", metavar="JSON", help="The arguments that would have been right.")
+@click.option("--guide", metavar="VERSION", help="The version of the labelling guide that was followed.")
 @with_json
 @with_lab
 def label(
@@ -39,6 +40,7 @@ def label(
     reviewer: str | None,
     expected_tool: str | None,
     expected_args: str | None,
+    guide: str | None,
 ) -> None:
     """Label a call: good_reply, wrong_tool, missing_tool, bad_args or other.
 
@@ -52,6 +54,7 @@ def label(
             reviewer=reviewer,
             expected_tool=expected_tool,
             expected_arguments=expected_args,
+            guide_version=guide,
         ),
         as_json,
     )
