@@ -199,7 +199,7 @@ def test_a_report_that_is_not_there_and_a_parameter_that_is_not_declared_are_wro
     broken = run("report", "quality", "-p", "leo", "--home", tmp_path)
 
     assert unknown.code == strange.code == broken.code == 2
-    assert "there are coach-review, explore, quality" in unknown.err
+    assert "there are coach-review, explore, meeting, quality" in unknown.err
     assert "no parameter sign; it has" in strange.err
     assert "-p wants KEY=VALUE, came 'leo'" in broken.err
 

@@ -11,7 +11,7 @@ import click
 from quality_lab.cli.notices import say
 from quality_lab.cli.options import example, with_filters, with_json, with_lab
 from quality_lab.cli.output import Output, print_json, with_output
-from quality_lab.errors import InputError
+from quality_lab.errors import InputError, NoData
 from quality_lab.lab import Lab
 
 
@@ -29,15 +29,17 @@ class Reports(click.Group):
 
 @click.group(
     cls=Reports,
-    subcommand_metavar="NAME [OPTIONS] | show NAME | list | open [RUN]",
+    subcommand_metavar="NAME [OPTIONS] | show NAME | list | open [RUN] | close [RUN]",
     epilog=example(
         "quality-lab report quality --since 7d",
+        "quality-lab report coach-review                 before a meeting",
+        "quality-lab report close                        after it",
         "quality-lab report quality -p top=20 --out weekly --name week-22",
         "quality-lab report show quality                 its parameters",
     ),
 )
 def report() -> None:
-    """Run the report NAME (quality, explore, or one of your own), or show, list and open reports.
+    """Run the report NAME (quality, coach-review, regressions, or one of your own), or show, list and open reports.
 
     `quality-lab report run --help` lists the options of a run. A report is a notebook with one cell of
     parameters; those in the home's notebooks/ come before those that are shipped.
@@ -145,3 +147,32 @@ def open_report(lab: Lab, name: str | None, as_json: bool) -> None:
         print(page)
     if not webbrowser.open(page.absolute().as_uri()):
         say("no browser can be opened from here")
+
+
+@report.command(
+    epilog=example("quality-lab report close", "quality-lab report close 2026-06-01-coach-review --json")
+)
+@click.argument("name", metavar="[RUN]", required=False)
+@click.option("--allow-empty", is_flag=True, help="Exit with 0 where nothing was said.")
+@click.option(
+    "--unmasked", is_flag=True, help="Show secrets, payment data and addresses as they are, not as stand-ins."
+)
+@with_json
+@with_lab
+def close(lab: Lab, name: str | None, allow_empty: bool, unmasked: bool, as_json: bool) -> None:
+    """Close the meeting of the RUN (a coach-review, or its folder; the newest): write its minutes.
+
+    They are made from the journal's lines since the agenda: labels, disputes settled, decisions, cases. The git
+    command that keeps the journal is shown and never run.
+    """
+    closed = lab.close_meeting(name, mask=not unmasked)
+    if as_json:
+        from quality_lab.reports.coach_review.minutes_page import document
+
+        print_json({"folder": str(closed.folder), "html": str(closed.html), **document(closed.minutes)})
+    else:
+        print(closed.html)
+        say(f"{closed.minutes.counts()}; to keep the journal, in the home of the lab:")
+        say(closed.git)
+    if closed.minutes.empty and not allow_empty:
+        raise NoData("no_data: the journal has no line since the agenda was prepared")

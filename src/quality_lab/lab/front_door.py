@@ -13,8 +13,8 @@ from quality_lab.answers import Answer
 from quality_lab.lab.casework import Casework
 from quality_lab.lab.coaching import Coaching
 from quality_lab.lab.exchanging import Exchanging
-from quality_lab.lab.following import Following
 from quality_lab.lab.home import Home, find_home
+from quality_lab.lab.meeting import Meetings
 from quality_lab.lab.questions import Questions
 from quality_lab.lab.queueing import Queueing
 from quality_lab.lab.reporting import Reporting
@@ -80,7 +80,7 @@ def readable_formats() -> Answer[ReadableFormat]:
     return Answer(rows, ReadableFormat, title="Formats that can be read")
 
 
-class Lab(Upkeep, Questions, Reporting, Rerunning, Exchanging, Queueing, Following, Coaching, Casework):
+class Lab(Upkeep, Questions, Reporting, Rerunning, Exchanging, Queueing, Meetings, Coaching, Casework):
     """One home with its files, its cache and its answers; each answer shows itself in a notebook.
 
     Questions take the common filters as keywords: `lab.failing_tools(source="rag_reply", since="7d")`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from quality_lab.answers.columns import plain
@@ -52,14 +53,17 @@ class Slides:
         return f"{len(self.slides)} slides"
 
 
-def attached(notebook: Mapping[str, Any], *, prepared_at: str) -> dict[str, str]:
-    """Return the texts of the files that an executed notebook (its JSON) handed over, by name."""
+def attached(notebook: Mapping[str, Any], *, prepared_at: datetime) -> dict[str, str]:
+    """Return the texts of the files that an executed notebook (its JSON) handed over, by name.
+
+    *prepared_at* is stamped into an agenda: what the journal is told from then on belongs to its meeting.
+    """
     files: dict[str, str] = {}
     for cell in notebook.get("cells", []):
         for output in cell.get("outputs", []):
             bundle = output.get("data") or {}
             if isinstance(agenda := bundle.get(AGENDA_MIME), Mapping):
-                frozen = {"prepared_at": prepared_at, **agenda}
+                frozen = {"prepared_at": prepared_at.astimezone(UTC).isoformat(), **agenda}
                 files[AGENDA] = json.dumps(frozen, indent=2, ensure_ascii=False)
             if isinstance(held := bundle.get(SLIDES_MIME), Mapping):
                 files[SLIDES] = slides_html(

@@ -136,7 +136,7 @@ def run(
             "ok": problem is None,
             "problem": None if problem is None else str(problem),
         }
-        _write(folder, notebook, summary, note)
+        _write(folder, notebook, summary, note, started=started)
         place = put_on_shelf(folder, shelf, _day(summary), run_name)
     write_index(shelf)
     return ReportRun(place, summary, problem)
@@ -221,7 +221,9 @@ def _day(summary: Mapping[str, Any]) -> date:
     return datetime.fromisoformat(str(summary["generated_at"])).astimezone(zone).date()
 
 
-def _write(folder: Path, notebook: dict[str, Any], summary: Mapping[str, Any], note: Note) -> None:
+def _write(
+    folder: Path, notebook: dict[str, Any], summary: Mapping[str, Any], note: Note, *, started: datetime
+) -> None:
     """Write the files of a run into its folder."""
     title = f"{summary['report']} report, {_day(summary).isoformat()}"
     page = export_html(notebook, title=title, parameters=summary["parameters"], problem=summary["problem"])
@@ -230,7 +232,7 @@ def _write(folder: Path, notebook: dict[str, Any], summary: Mapping[str, Any], n
         "report.html": page,
         "summary.json": json.dumps(summary, indent=2, ensure_ascii=False),
         "summary.md": summary_md(title, summary, note.lead),
-        **attached(notebook, prepared_at=str(summary["generated_at"])),
+        **attached(notebook, prepared_at=started),
     }
     for name, content in written.items():
         # what UTF-8 cannot hold (half of a surrogate pair) is written as its escape, which JSON reads back

@@ -106,6 +106,8 @@ def review_facts(store: Store, window: ReportWindow) -> ReviewFacts:
 def _standing(one: Proposal, *, known: bool) -> Standing | None:
     if one.recurred:
         return "came back"
+    if not one.calls:
+        return None  # every call of it is disputed, and stands there
     if one.state == "accepted":
         return "in work"
     if one.state == "pending":

@@ -67,7 +67,13 @@ def _decision_body(one: Followed, *, people: People, zone: tzinfo, today: date) 
     head += f", in effect since {holds}" if holds and holds != decided else ""
     answered = _reference(one)
     said = join(
-        [head, ": " if answered else None, answered, ". ", owner_words(one.owner, one.due, people, today)]
+        [
+            head,
+            ": " if answered else None,
+            answered,
+            ". ",
+            owner_words(one.owner, one.due, people, today, done=one.state != "accepted"),
+        ]
     )
     return [
         marks,
@@ -81,11 +87,16 @@ def _decision_body(one: Followed, *, people: People, zone: tzinfo, today: date) 
     ]
 
 
-def owner_words(owner: str | None, due: str | None, people: People, today: date) -> Html:
-    """Return who sees to it and by when; what is overdue stands out."""
-    if not owner and not due:
+def owner_words(
+    owner: str | None, due: str | None, people: People, today: date, *, done: bool
+) -> Html | None:
+    """Return who sees to it and by when, what is overdue standing out; once it is *done*, who saw to it."""
+    named = tag("strong", person(owner, people)) if owner else None
+    if done:
+        return join([named, " saw to it."]) if named else None
+    if named is None and not due:
         return tag("span", "Nobody is named for it.", class_="warn")
-    who = join([tag("strong", person(owner, people)), " sees to it"]) if owner else Html("It is to be done")
+    who = join([named, " sees to it"]) if named else Html("It is to be done")
     return join([who, join([" by ", due_words(due, today)]) if due else None, "."])
 
 
@@ -181,7 +192,8 @@ def _standing_mark(group: Group) -> Html | None:
 def _who(group: Group, people: People, today: date) -> Html | None:
     if not group.owner and not group.due:
         return None
-    return paragraph(owner_words(group.owner, group.due, people, today))
+    done = group.standing != "in work"
+    return paragraph(owner_words(group.owner, group.due, people, today, done=done))
 
 
 def unseen(rows: Sequence[Coverage]) -> Html:
