@@ -195,6 +195,22 @@ def test_a_forgotten_call_leaves_its_queue_and_the_others_stay(tmp_path: Path) -
     assert len(text.splitlines()) == 10
 
 
+def test_a_queue_of_one_tenant_goes_with_the_tenant(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    lab.load(write(tmp_path / "acme.jsonl", *map(a_call, range(1, 21))), tenant="acme")
+    theirs = lab.queue(size=10, seed=1, tenant="acme", author="dana")
+    both = lab.queue(size=79, seed=1, strategy="random", author="dana")
+
+    lab.forget(tenant="acme")
+
+    assert len(theirs) == 10
+    assert [row.id for row in lab.queues()] == [both[0].queue]
+    left = lab.queue()
+    assert 59 <= len(left) <= 60
+    assert {call.outcome for call in left} == {"ok", "error"}
+    assert "acme" not in (lab.home / "data/journal/queues.jsonl").read_text("utf-8")
+
+
 def test_a_call_is_done_when_as_many_people_as_were_asked_have_labelled_it(tmp_path: Path) -> None:
     lab = a_lab(tmp_path)
     first, *_ = lab.queue(size=4, seed=7, reviewers=["dana", "lee"], overlap=1.0, author="dana")

@@ -214,6 +214,7 @@ class Queue:
     filters: str  # JSON text: the common filters that picked the frame, times in UTC
     strata: str  # JSON text: a list of stratum, calls, drawn
     frame: str  # JSON text: a list of tool_name, stratum, calls; REVIEWED are those that were known before
+    tenant: str | None = None  # whose calls, where all are of one; None is that of the load
     drawn_at: datetime | None = None
     author: str | None = None
 
@@ -230,6 +231,7 @@ class QueuedCall:
     probability: float  # of having been drawn
     position: int  # 1-based, in the order of review
     reviewers: tuple[str, ...]  # who is asked; nobody in particular where empty
+    tenant: str | None = None  # whose call; None is that of the load
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -36,6 +36,7 @@ class _Queue(msgspec.Struct, kw_only=True, gc=False):
     id: str
     created_at: str | None = None
     author: str | None = None
+    tenant: str | None = None
     strategy: str
     seed: Seed
     size: Amount
@@ -51,6 +52,7 @@ class _QueuedCall(msgspec.Struct, kw_only=True, gc=False):
     id: str
     created_at: str | None = None
     author: str | None = None
+    tenant: str | None = None
     queue: str
     call_uid: str
     tool_name: str
@@ -76,6 +78,7 @@ def queue_of(text: bytes, notes: ReadNotes) -> Queue:
     _checked(found.frame, _cells, "frame")
     return Queue(
         key=found.id,
+        tenant=found.tenant,
         strategy=found.strategy,
         seed=found.seed,
         size=found.size,
@@ -94,6 +97,7 @@ def queued_call_of(text: bytes, notes: ReadNotes) -> QueuedCall:
     found = _queued_call.decode(text, notes)
     return QueuedCall(
         key=found.id,
+        tenant=found.tenant,
         queue=found.queue,
         call_uid=bare_uid(found.call_uid, "call_uid"),
         tool_name=found.tool_name,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.errors import NoData, UsageError
 from quality_lab.lab.filter_words import FilterWords, filters_of
+from quality_lab.lab.reviewing import of_tenant
 from quality_lab.labels import HUMAN_ONLY
 from quality_lab.sampling import PREFERRED, Strategy, assigned, in_order, sizes
 
@@ -60,11 +61,13 @@ def queue_entries(
         raise NoData("no call is eligible for a queue: none was seen in a trace export, or all are reviewed")
     taken = sizes(calls, size, first=PREFERRED[strategy])
     numbered = queue_draw(store, filters=filters, strategy=strategy, seed=seed, sizes=taken, rare=rare)
-    tools = {call.call_uid: call.tool_name for call in numbered}
+    named = {call.call_uid: call for call in numbered}
+    tenants = {call.tenant for call in numbered}
     order = in_order({name: [call.call_uid for call in numbered if call.stratum == name] for name in taken})
     asked = assigned([uid for _, uid in order], words.reviewers, seed=seed, overlap=words.overlap)
     head = {
         "record_type": "queue",
+        **(of_tenant(min(tenants)) if len(tenants) == 1 else {}),
         **words.to_json(),
         "seed": seed,
         "size": size,
@@ -76,8 +79,9 @@ def queue_entries(
     return [head] + [
         {
             "record_type": "queued_call",
+            **of_tenant(named[uid].tenant),
             "call_uid": uid,
-            "tool_name": tools[uid],
+            "tool_name": named[uid].tool_name,
             "stratum": stratum,
             "probability": taken[stratum] / calls[stratum],
             "position": position,

@@ -17,6 +17,7 @@ class NumberedCall:
 
     call_uid: str
     tool_name: str
+    tenant: str
     stratum: str
     place: int  # 1-based
 

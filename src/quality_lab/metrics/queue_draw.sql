@@ -3,17 +3,17 @@
 -- steps: picked, agent_calls, labels, judged, stratified
 with
 numbered as (
-    select cast(call_uid as varchar(36)) as call_uid, tool_name, stratum,
+    select cast(call_uid as varchar(36)) as call_uid, tool_name, tenant, stratum,
            md5(concat($seed, ':draw:', replace(cast(call_uid as varchar(36)), '-', ''))) as draw_number
     from stratified
     where stratum <> 'reviewed'
 ),
 placed as (
-    select call_uid, tool_name, stratum,
+    select call_uid, tool_name, tenant, stratum,
            row_number() over (partition by stratum order by draw_number, call_uid) as place
     from numbered
 )
-select call_uid, tool_name, stratum, place
+select call_uid, tool_name, tenant, stratum, place
 from placed
 where place <= $most
 order by stratum, place

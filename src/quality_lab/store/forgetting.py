@@ -198,7 +198,8 @@ _CONDITIONS = {
     "regression_cases": f"call_uid in (select call_uid from gone_calls) or {_in_records('regression_cases')}",
     "proposals": _in_records("proposals"),
     "decisions": _BY_TENANT,
-    "queue_calls": "call_uid in (select call_uid from gone_calls)",
+    "queues": _BY_TENANT,
+    "queue_calls": f"call_uid in (select call_uid from gone_calls) or {_BY_TENANT}",
     "rejects": _in_records("rejects"),
     "versions": "uid in (select call_uid from gone_calls)"
     " or (content ->> 'call_uid')::uuid in (select call_uid from gone_calls)"

@@ -41,6 +41,7 @@ def queue_row(record: Queue, place: Place) -> tuple[str, Row]:
     """Return the row of a queue."""
     return "queues", {
         "key": record.key,
+        "tenant": clean(record.tenant) or place.tenant,
         "strategy": clean(record.strategy),
         "seed": record.seed,
         "size": record.size,
@@ -58,6 +59,7 @@ def queued_call_row(record: QueuedCall, place: Place) -> tuple[str, Row]:
     """Return the row of a call that was drawn."""
     return "queue_calls", {
         "key": record.key,
+        "tenant": clean(record.tenant) or place.tenant,
         "queue": record.queue,
         "call_uid": record.call_uid,
         "tool_name": clean(record.tool_name),

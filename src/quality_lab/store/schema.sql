@@ -192,6 +192,7 @@ create table decisions (
 
 create table queues (
     key varchar not null,             -- of the journal line that says so
+    tenant varchar not null,          -- whose calls, where all are of one; else that of the load
     strategy varchar not null,        -- mixed, errors, random, rare, disputed
     seed bigint not null,             -- of the draw
     size bigint not null,             -- calls asked for
@@ -208,6 +209,7 @@ create table queues (
 
 create table queue_calls (
     key varchar not null,             -- of the journal line that says so
+    tenant varchar not null,          -- whose call it is
     queue varchar not null,           -- key of its queue
     call_uid uuid not null,           -- of the call; it may not be here
     tool_name varchar not null,       -- of the call when it was drawn
