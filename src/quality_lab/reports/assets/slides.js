@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   var slides = Array.prototype.slice.call(document.querySelectorAll("section.slide"));
-  var SMALLEST = 0.55;
+  var SMALLEST = 55; /* percent */
   var now = 0;
 
   function fit() {
@@ -12,8 +12,8 @@
 
   function shrink(slide) { /* a sheet has 720 - 44 - 56 pixels for what it says */
     var content = slide.querySelector(".ql");
-    for (var size = 1; size >= SMALLEST; size -= 0.05) {
-      content.style.zoom = String(size);
+    for (var size = 100; size >= SMALLEST; size -= 5) {
+      content.style.zoom = String(size / 100);
       if (content.getBoundingClientRect().height / scale() <= 616) { break; }
     }
     slide.classList.toggle("cut", content.getBoundingClientRect().height / scale() > 616);
