@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -707,17 +706,21 @@ def test_a_push_that_is_killed_between_sending_and_noting_does_not_double(review
 
     def hold() -> None:
         arrived.set()
-        never.wait(60)
+        never.wait(600)
 
     server.after_write = hold
     words = ("--home", reviewed, "push", "--api-base", server.base, "--reviewer", "dana")
-    child = subprocess.Popen([sys.executable, "-c", _PUSH, *map(str, words)], env=os.environ)
+    child = subprocess.Popen(
+        [sys.executable, "-c", _PUSH, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     try:
-        assert arrived.wait(60)
+        while not arrived.wait(0.05):
+            assert child.poll() is None, child.stdout and child.stdout.read()
         child.send_signal(signal.SIGKILL)
-        assert child.wait(20) == -signal.SIGKILL
+        assert child.wait(60) == -signal.SIGKILL
     finally:
         child.kill()
+        child.communicate()
         never.set()
     assert (len(server.labels), journal(reviewed, "pushes")) == (1, [])
 
@@ -797,6 +800,7 @@ def test_a_decision_becomes_the_state_upstream_and_the_next_push_changes_nothing
         ([["apply", "--kind", "other", "--ref", "a"], ["close"]], "applied", "a"),
         ([["apply", "--kind", "other", "--ref", "a"], ["reopen"]], "pending", None),
         ([["close", "--kind", "pull_request", "--ref", "PR-9"]], "applied", "PR-9"),
+        ([["close"]], "applied", "closed without a reference"),
     ],
 )
 def test_states_here_are_mapped_to_those_upstream(decided, server, steps, status, ref):
@@ -811,12 +815,33 @@ def test_states_here_are_mapped_to_those_upstream(decided, server, steps, status
 
 
 def test_a_state_that_upstream_would_refuse_is_not_sent(decided, server):
-    decide(decided, "close")
+    line = {
+        "record_type": "decision",
+        "id": "by-hand",
+        "created_at": "2026-06-20T08:00:00Z",
+        "author": "dana",
+    }
+    line |= {"fingerprint": FINGERPRINT, "action": "apply", "kind": "pull_request"}
+    shelf = decided / "data" / "journal" / "decisions.jsonl"
+    shelf.parent.mkdir(parents=True, exist_ok=True)
+    shelf.write_text(json.dumps(line) + "\n")
 
     done = push(decided, server).document
 
     assert server.wrote == []
     assert done["not_sent"] == {"resolution with kind and ref or url is required when applying a proposal": 1}
+
+
+def test_closing_what_upstream_applied_keeps_what_it_was_applied_with(home, server):
+    told = {"kind": "pull_request", "ref": "PR-1", "url": None, "note": None}
+    server.labels = [said(512, on=1)]
+    server.proposals = [proposal(status="applied", resolution=told, decidedAt=1781000600)]
+    pull(home, server)
+    decide(home, "close")
+
+    done = push(home, server).document["decisions"]
+
+    assert (server.wrote, [one["done"] for one in done]) == ([], ["there_already"])
 
 
 def test_a_later_word_upstream_stays_and_one_that_came_from_here_does_not_count_as_such(decided, server):

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from quality_lab.answers import Answer
 from quality_lab.errors import UnknownName, UsageError
 from quality_lab.lab.reviewing import Reviewing, Said, of_tenant, reviewer_name
 from quality_lab.people import read_people
+from quality_lab.quality_api.bodies import KINDS as KINDS
+from quality_lab.quality_api.bodies import resolution
 from quality_lab.records import DecisionAction
 
 if TYPE_CHECKING:
     from quality_lab.proposals import DecisionLine, Proposal
 
 ACTIONS: tuple[DecisionAction, ...] = ("accept", "apply", "dismiss", "close", "reopen")
-KINDS = (
-    *("prompt_patch", "tool_schema_patch", "regression_case", "coach_proposal"),
-    *("shadow_eval", "pull_request", "other"),
-)
 
 
 class Deciding(Reviewing):
@@ -88,12 +85,9 @@ class Deciding(Reviewing):
         """
         if action not in ACTIONS:
             raise UsageError(f"wanted one of {', '.join(ACTIONS)}; came {action!r}")
-        if kind is not None and kind not in KINDS:
-            raise UsageError(f"wanted a kind of {', '.join(KINDS)}; came {kind!r}")
-        if action == "apply" and not (kind and (ref or url)):
+        found = resolution({"kind": kind, "ref": ref, "url": url, "note": note})  # as upstream would take it
+        if action == "apply" and not (found and found["kind"] and (found["ref"] or found["url"])):
             raise UsageError("to apply takes a kind, and a ref or a url")
-        if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
-            raise UsageError(f"wanted an http(s) URL, came {url!r}")
         (one,) = self.proposal(proposal_id)
         given = {
             "kind": kind,

@@ -151,6 +151,7 @@ class Exchanging(Reviewing):
         from quality_lab.masking import Masker
         from quality_lab.metrics.call_keys import call_keys
         from quality_lab.proposals import decision_lines
+        from quality_lab.proposals.followed import decision_story
 
         lines = [line for line in self.journal.lines("labels") if "id" in line]
         gone, noted = self.journal.retracted(), list(self.journal.lines("pushes"))
@@ -184,7 +185,8 @@ class Exchanging(Reviewing):
             pushed.labels.append(label)
         for decision in push_decisions(
             session,
-            decision_lines(self.store),
+            decision_story(self.store),
+            ours={line.key for line in decision_lines(self.store)},
             tenant=pushed.tenant,
             gone=gone,
             noted=[one for one in noted if one.get("api") == pushed.api],

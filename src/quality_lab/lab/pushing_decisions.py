@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quality_lab.lab.pushed import Notes, PushedDecision
+from quality_lab.proposals.upstream_record import decided_record
 from quality_lab.quality_api.bodies import BodyError, StatusChange, status_change
 from quality_lab.quality_api.session import ApiError, Session
 from quality_lab.quality_api.writing import TrackedUpstream, change_status, status_body, tracked_proposals
@@ -13,23 +14,15 @@ from quality_lab.quality_api.writing import TrackedUpstream, change_status, stat
 if TYPE_CHECKING:
     from quality_lab.masking import Masker
     from quality_lab.proposals import DecisionLine
-    from quality_lab.records import DecisionAction
 
-STATUS_AFTER: Mapping[DecisionAction, str] = {
-    "accept": "pending",
-    "apply": "applied",
-    "dismiss": "dismissed",
-    "close": "applied",
-    "reopen": "pending",
-}
-_UNMADE = ("reopen", "dismiss", "accept")  # what was applied before is no answer any more
 _STOPPING = {401, 403, 408, 429}  # refusals that the next decision would meet too
 
 
 def push_decisions(
     session: Session,
-    lines: Iterable[DecisionLine],
+    story: Mapping[tuple[str, str], Sequence[DecisionLine]],
     *,
+    ours: Collection[str],
     tenant: str,
     gone: Collection[str],
     noted: Sequence[Mapping[str, Any]],
@@ -41,13 +34,15 @@ def push_decisions(
     """Yield what became of the decision that stands about each proposal of *tenant*.
 
     The state there is read first: what is the same is not sent, and a later word that was said there stays.
+    *story* is what was decided here and there, the earliest first, *ours* the keys of what was decided here;
     *noted* are the lines of earlier pushes. Raises: ApiError where the API cannot be reached or will refuse
     the next one too.
     """
-    of: dict[str, list[DecisionLine]] = {}
-    for line in lines:
-        if line.tenant == tenant:
-            of.setdefault(line.fingerprint, []).append(line)
+    of: dict[str, Sequence[DecisionLine]] = {}
+    for (owner, fingerprint), lines in story.items():
+        last = max((at for at, line in enumerate(lines) if line.key in ours), default=None)
+        if owner == tenant and last is not None:
+            of[fingerprint] = lines[: last + 1]
     if of:
         tracked, all_known = tracked_proposals(session)
         for fingerprint, said in of.items():
@@ -69,25 +64,12 @@ def push_decisions(
 def wanted(said: Sequence[DecisionLine], masker: Masker) -> StatusChange:
     """Return the state that decisions about one proposal, the earliest first, come to upstream.
 
-    What closes a proposal without a word of its own is resolved by what it was applied with.
-
     Raises: BodyError where upstream would refuse it.
     """
-    last = said[-1]
-    status = STATUS_AFTER[last.action]
-    if status == "pending":
-        return status_change({"status": status})
-    told = {"kind": last.kind, "ref": last.ref, "url": last.url}
-    if not any(told.values()) and last.action == "close":
-        for line in reversed(said[:-1]):
-            if line.action in _UNMADE:
-                break
-            if line.kind:
-                told = {"kind": line.kind, "ref": line.ref, "url": line.url}
-                break
-    told["note"] = last.note
+    record = decided_record({}, said)
+    told = record["resolution"] or {}
     shown = {name: None if words is None else masker.text(words) for name, words in told.items()}
-    return status_change({"status": status, "resolution": shown})
+    return status_change({"status": record["status"], "resolution": shown})
 
 
 def _push_one(

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from quality_lab.errors import UsageError
+from quality_lab.js_text import trim
 from quality_lab.labels import ACTIONABLE, PROPOSAL_KIND
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.compat_summary import only_upstream_filters
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.joined_examples import JoinedExample, epoch_s, joined_examples
-from quality_lab.proposals.compat_query import SOURCES, trimmed
+from quality_lab.quality_api.bodies import SOURCES
 
 MOST_ROWS = 500
 MOST_GROUPS = 20
@@ -101,7 +102,7 @@ def preview(group: Group) -> dict[str, Any]:
     kind, total = PROPOSAL_KIND[group.label], len(group.rows)
     fingerprint = f"{kind}:{group.source}:{group.tool}:{group.label}"
     examples = group.rows[:MOST_EXAMPLES]
-    notes = [note for row in examples if (note := trimmed(row.note or ""))][:2]
+    notes = [note for row in examples if (note := trim(row.note or ""))][:2]
     tail = _TAIL[kind].format(errors=group.errors)
     return {
         "id": fingerprint,

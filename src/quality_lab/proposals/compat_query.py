@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quality_lab import js_text
 from quality_lab.errors import UsageError
 from quality_lab.labels import FIVE
+from quality_lab.quality_api.bodies import SOURCES
 
-SOURCES = ("rag_reply", "llm_reply", "admin_sim", "self_play")
 LIMITS = {  # endpoint → default and greatest limit
     "feedback-export": (200, 1000),
     "feedback-summary": (25, 200),
@@ -19,12 +19,6 @@ LIMITS = {  # endpoint → default and greatest limit
     "cases-export": (200, 1000),
 }
 STATUSES = ("active", "archived", "all")
-
-# what JavaScript trims: its white space and line ends, among them U+FEFF and not U+0085
-_SPACE = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_EDGES = re.compile(f"^[{_SPACE}]+|[{_SPACE}]+$")
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_RADIX = re.compile(r"0[xX]([0-9a-fA-F]+)|0[oO]([0-7]+)|0[bB]([01]+)")
 
 
 class CompatQueryError(UsageError):
@@ -91,34 +85,10 @@ def parse_compat_query(query: Mapping[str, str], *, endpoint: str = "proposals")
     )
 
 
-def trimmed(text: str) -> str:
-    """Return *text* without the white space at its ends, as JavaScript sees white space."""
-    return _EDGES.sub("", text)
-
-
-def js_number(text: str) -> float:
-    """Return what JavaScript's Number makes of *text*; NaN where it makes nothing of it."""
-    inner = trimmed(text)
-    if not inner:
-        return 0.0
-    radix = _RADIX.fullmatch(inner)
-    if radix:
-        digits, base = next(
-            (group, base) for group, base in zip(radix.groups(), (16, 8, 2), strict=True) if group
-        )
-        try:
-            return float(int(digits, base))
-        except OverflowError:
-            return float("inf")
-    if inner.lstrip("+-") == "Infinity" and len(inner) <= len("+Infinity"):
-        return float(inner.replace("Infinity", "inf"))
-    return float(inner) if _DECIMAL.fullmatch(inner) else float("nan")
-
-
 def _limit(text: str | None, *, default: int, greatest: int) -> int:
     if text is None:
         return default
-    number = js_number(text)
+    number = js_text.number(text)
     if not number.is_integer() or not 1 <= number <= greatest:
         raise CompatQueryError("invalid limit")
     return int(number)
@@ -142,6 +112,6 @@ def _flag(text: str | None) -> bool | None:
 def _name(text: str | None) -> str | None:
     if text is None:
         return None
-    if not trimmed(text):
+    if not js_text.trim(text):
         raise CompatQueryError("invalid toolName")
-    return trimmed(text)
+    return js_text.trim(text)

@@ -8,12 +8,12 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from quality_lab.js_text import trim
 from quality_lab.json_text import compact, parse
 from quality_lab.metrics.asking import Asks, put
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.joined_examples import joined_examples
 from quality_lab.proposals.compat import MOST_ROWS, grouped, preview
-from quality_lab.proposals.compat_query import trimmed
 from quality_lab.proposals.decisions import DecisionLine
 from quality_lab.proposals.followed import decision_story, place_of, resolving
 
@@ -98,7 +98,7 @@ def _resolution(lines: Sequence[DecisionLine]) -> dict[str, str | None] | None:
 
 def _kept(text: str | None, most: int) -> str | None:
     """Return a text as upstream stores it: trimmed, null where it is blank, and no longer than it takes."""
-    whole = trimmed(text or "")
+    whole = trim(text or "")
     units = whole.encode("utf-16-le", "surrogatepass")
     return (units[: most * 2].decode("utf-16-le", "ignore") if len(units) > most * 2 else whole) or None
 
