@@ -289,9 +289,15 @@ def test_a_line_of_a_queue_that_is_not_whole_is_a_reject_with_its_field(tmp_path
     lines[0]["strata"][0]["calls"] = "many"
     lines[1]["probability"] = 1.5
     lines[2]["call_uid"] = "no uid"
+    lines.append({**lines[0], "id": "a", "strata": [], "filters": {"sauce": ["rag_reply"]}})
+    lines.append({**lines[0], "id": "b", "strata": [], "filters": {"since": "yesterday"}})
+    lines.append({**lines[0], "id": "c", "strata": [], "strategy": "easy"})
     other = open_lab(tmp_path / "other")
 
     report = other.load(write(tmp_path / "queues.jsonl", *lines))
 
-    assert report.files[0].rejected == 3
-    assert [row.path for row in other.rejects()] == ["strata[0].calls", "probability", "call_uid"]
+    assert report.files[0].rejected == 6
+    assert [row.path for row in other.rejects()] == [
+        *("strata[0].calls", "probability", "call_uid"),
+        *("filters", "filters.since", "strategy"),
+    ]

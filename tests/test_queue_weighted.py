@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from test_queue_drawn import a_lab
-from test_store_loading import write
+from test_store_loading import trace, write
 
-from quality_lab.errors import NoData, UnknownName
+from quality_lab.errors import NoData, UnknownName, UsageError
 from quality_lab.lab import Lab
 from quality_lab.strata import Stratum, weighted_rate
 
@@ -121,6 +121,27 @@ def test_the_newest_queue_that_was_reviewed_is_weighed_unless_one_is_named(tmp_p
     # ten are known to be good, ten of the other fifty were drawn and all are bad
     assert lab.weighted_failing_tools()[0].weighted_rate == pytest.approx(50 / 60)
     assert lab.weighted_failing_tools(first[0].queue)[0].weighted_rate == 0.0
+
+
+def test_queues_of_different_times_are_weighed_together_and_others_are_refused(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)  # 60 calls of 9 June 2026
+    lab.load(
+        write(tmp_path / "july.jsonl", *(trace(number, createdAt=1783000000) for number in range(100, 140)))
+    )
+    june, july = (
+        lab.queue(size=size, seed=1, strategy="random", since=since, until=until, author="dana")
+        for size, since, until in ((20, "2026-06-01", "2026-07-01"), (10, "2026-07-01", "2026-08-01"))
+    )
+    every = lab.queue(size=10, seed=3, strategy="random", author="dana")
+    say(lab, {call.call_uid: "bad_args" for call in june} | {call.call_uid: "good_reply" for call in july})
+
+    both, *_ = lab.weighted_failing_tools([june[0].queue, july[0].queue])
+
+    assert (both.calls, both.reviewed, both.weighted_rate) == (100, 30, pytest.approx(0.6))
+    assert [(one.queue, one.calls) for one in both.strata] == [(june[0].queue, 60), (july[0].queue, 40)]
+    assert lab.weighted_labels([july[0].queue])[0].weighted_share == 1.0
+    with pytest.raises(UsageError, match="may have drawn from the same calls"):
+        lab.weighted_labels([june[0].queue, every[0].queue])
 
 
 def test_a_dispute_that_was_settled_counts_as_what_it_is_now(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from quality_lab.lab import Lab
 from quality_lab.sampling import STRATEGIES, Strategy
 
 _id = click.argument("queue", metavar="[ID]", required=False)
+_ids = click.argument("queue", metavar="[ID]...", nargs=-1)
 
 
 @click.group(
@@ -101,24 +102,25 @@ def progress(lab: Lab, output: Output, queue: str | None) -> None:
     name="failing-tools",
     epilog=example("quality-lab queue failing-tools", "quality-lab queue failing-tools --json"),
 )
-@_id
+@_ids
 @click.option(
     "--top", type=click.IntRange(min=1), metavar="N", default=25, show_default=True, help="How many tools."
 )
 @with_output
 @with_lab
-def weighted_failing_tools(lab: Lab, output: Output, queue: str | None, top: int) -> None:
+def weighted_failing_tools(lab: Lab, output: Output, queue: tuple[str, ...], top: int) -> None:
     """Show the judged failure rate of all calls that a queue was drawn from, and of each tool's.
 
-    The rate among reviewed calls stands beside it: where a queue prefers errors that is far too high.
+    The rate among reviewed calls stands beside it: where a queue prefers errors that is far too high. Several
+    ids, of queues that were drawn from different weeks, are weighed together.
     """
     output.show(lab.weighted_failing_tools(queue, top=top))
 
 
 @queue.command(name="labels", epilog=example("quality-lab queue labels"))
-@_id
+@_ids
 @with_output
 @with_lab
-def weighted_labels(lab: Lab, output: Output, queue: str | None) -> None:
+def weighted_labels(lab: Lab, output: Output, queue: tuple[str, ...]) -> None:
     """Show on what share of all calls each label would stand, beside its share of the reviewed ones."""
     output.show(lab.weighted_labels(queue))

@@ -12,7 +12,8 @@ import msgspec
 from quality_lab.formats.flat import FlatDecoder
 from quality_lab.formats.moments import iso_moment
 from quality_lab.formats.validation import Amount, Count, Refused, refusal
-from quality_lab.records import Queue, QueuedCall, ReadNotes
+from quality_lab.records import Actor, Outcome, Queue, QueuedCall, ReadNotes
+from quality_lab.sampling import Strategy
 
 Value = TypeVar("Value")
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -31,13 +32,28 @@ class _Cell(msgspec.Struct):
     calls: Amount
 
 
+class _Filters(msgspec.Struct, forbid_unknown_fields=True):
+    """What picked the frame: `Filters.of` takes it as it is."""
+
+    tool: list[str] | None = None
+    source: list[str] | None = None
+    outcome: list[Outcome] | None = None
+    style: list[str] | None = None
+    model: list[str] | None = None
+    actor: list[Actor] | None = None
+    tenant: list[str] | None = None
+    error: bool | None = None
+    since: str | None = None
+    until: str | None = None
+
+
 class _Queue(msgspec.Struct, kw_only=True, gc=False):
     record_type: str
     id: str
     created_at: str | None = None
     author: str | None = None
     tenant: str | None = None
-    strategy: str
+    strategy: Strategy
     seed: Seed
     size: Amount
     overlap: Share = 0.0
@@ -65,7 +81,7 @@ class _QueuedCall(msgspec.Struct, kw_only=True, gc=False):
 _queue = FlatDecoder(_Queue)
 _queued_call = FlatDecoder(_QueuedCall)
 _names: msgspec.json.Decoder[list[str]] = msgspec.json.Decoder(list[str])
-_object = msgspec.json.Decoder(dict[str, object])
+_filters = msgspec.json.Decoder(_Filters)
 _strata = msgspec.json.Decoder(list[_Stratum])
 _cells = msgspec.json.Decoder(list[_Cell])
 
@@ -73,7 +89,10 @@ _cells = msgspec.json.Decoder(list[_Cell])
 def queue_of(text: bytes, notes: ReadNotes) -> Queue:
     """Return the queue of a line. Raises: Refused where a field is not what it should be."""
     found = _queue.decode(text, notes)
-    _checked(found.filters, _object, "filters")
+    picked = _checked(found.filters, _filters, "filters")
+    for name, moment in (("filters.since", picked.since), ("filters.until", picked.until)):
+        if moment is not None:
+            iso_moment(moment, name)
     _checked(found.strata, _strata, "strata")
     _checked(found.frame, _cells, "frame")
     return Queue(

@@ -92,13 +92,13 @@ class Queueing(Reviewing):
         return Answer(rows, ReviewerProgress, title=f"Progress of queue {line.key[:8]}")
 
     def weighted_failing_tools(
-        self, queue: str | None = None, *, top: int | None = 25
+        self, queue: str | Sequence[str] | None = None, *, top: int | None = 25
     ) -> Answer[WeightedTool]:
         """Return the judged failure rate of all calls that a queue was drawn from, of all tools and of each.
 
         Calls that were drawn more often weigh less, so that a queue which prefers errors does not make tools
         look worse than they are; the raw rate stands beside it. Without an id it rests on the newest queue of
-        which each stratum has a review.
+        which each stratum has a review; several ids are weighed together, if no call can be of two of them.
 
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
@@ -107,13 +107,14 @@ class Queueing(Reviewing):
         >>> every.weighted_rate, every.reason
         (None, 'none_reviewed: error, rest')
 
-        Raises: NoData where there is no queue, UnknownName where none is called so.
+        Raises: NoData where there is no queue, UnknownName where none is called so, UsageError for several
+        queues that may have drawn from the same calls.
         """
         from quality_lab.metrics.weighted_rates import weighted_failing_tools
 
         return weighted_failing_tools(self.store, queues=self._to_weigh(queue), top=top)
 
-    def weighted_labels(self, queue: str | None = None) -> Answer[WeightedLabel]:
+    def weighted_labels(self, queue: str | Sequence[str] | None = None) -> Answer[WeightedLabel]:
         """Return the share of all calls on which each label would stand, had all of them been reviewed.
 
         It rests on the same queue as `weighted_failing_tools`; the raw shares stand beside.
@@ -124,17 +125,22 @@ class Queueing(Reviewing):
         >>> [row.label for row in lab.weighted_labels()][:2]
         ['good_reply', 'wrong_tool']
 
-        Raises: NoData where there is no queue, UnknownName where none is called so.
+        Raises: NoData where there is no queue, UnknownName where none is called so, UsageError for several
+        queues that may have drawn from the same calls.
         """
         from quality_lab.metrics.weighted_rates import weighted_labels
 
         return weighted_labels(self.store, queues=self._to_weigh(queue))
 
-    def _to_weigh(self, key: str | None) -> list[QueueLine]:
+    def _to_weigh(self, queue: str | Sequence[str] | None) -> list[QueueLine]:
         from quality_lab.metrics.queue_lines import queue_lines
+        from quality_lab.metrics.weighted_rates import queue_to_weigh
 
-        newest = self._queue(key)
-        return [newest] if key is not None else queue_lines(self.store)
+        if queue is None or not queue:
+            self._queue(None)  # or there is nothing to weigh
+            return [queue_to_weigh(self.store, queues=queue_lines(self.store))]
+        keys = [queue] if isinstance(queue, str) else list(queue)
+        return list({line.key: line for line in map(self._queue, keys)}.values())
 
     def _queue(self, key: str | None) -> QueueLine:
         from quality_lab.metrics.queue_lines import queue_called, queue_lines

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from quality_lab.errors import UnknownName, UsageError
 from quality_lab.metrics.asking import Asks, put
-from quality_lab.metrics.filters import EVERYTHING
+from quality_lab.metrics.filters import EVERYTHING, Filters, Window
 from quality_lab.metrics.queue_frame import FrameCell
 from quality_lab.sampling import Strategy
 
@@ -39,7 +39,20 @@ class QueueLine:
 
     def cells(self) -> list[FrameCell]:
         """Return what it was drawn from, by stratum and tool."""
-        return [FrameCell(**cell) for cell in json.loads(self.frame)]
+        return [
+            FrameCell(tool_name=cell["tool_name"], stratum=cell["stratum"], calls=cell["calls"])
+            for cell in json.loads(self.frame)
+        ]
+
+    def asked(self) -> Filters:
+        """Return the filters that it was drawn with."""
+        return Filters.of(**json.loads(self.filters))
+
+    def window(self) -> Window:
+        """Return when its calls were made: before the draw at the latest."""
+        window = self.asked().window()
+        ends = [one for one in (window.until, self.drawn_at) if one is not None]
+        return replace(window, until=min(ends, default=None))
 
     def drawn_of(self) -> Mapping[str, tuple[int, int]]:
         """Return for each stratum how many calls it had and how many were drawn."""
@@ -62,3 +75,17 @@ def queue_called(store: Asks, key: str) -> QueueLine:
     if len(found) > 1:
         raise UsageError(f"several queues have an id that begins with {key!r}; write more of it")
     return found[0]
+
+
+def disjoint(one: QueueLine, other: QueueLine) -> bool:
+    """Say whether no call can have been in both frames: other tools, sources or tenants, or other times."""
+    mine, theirs = one.asked(), other.asked()
+    for name in ("tool", "source", "style", "model", "actor", "tenant", "outcome"):
+        first, second = set(getattr(mine, name)), set(getattr(theirs, name))
+        if first and second and not first & second:
+            return True
+    return _before(one.window(), other.window()) or _before(other.window(), one.window())
+
+
+def _before(one: Window, other: Window) -> bool:
+    return one.until is not None and other.since is not None and one.until <= other.since

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,6 @@ from datetime import UTC
 from typing import Literal
 
 from quality_lab.metrics.asking import Asks, put
-from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.queue_lines import QueueLine
 from quality_lab.sampling import DISPUTED, REVIEWED
 from quality_lab.strata import Stratum
@@ -39,6 +37,7 @@ class CellSums:
 class Cell:
     """A tool within a stratum: what was drawn of it, and the calls that this stands for."""
 
+    queue: str  # key of its queue
     calls: int  # when the queue was drawn
     sums: CellSums
 
@@ -52,6 +51,7 @@ class Cell:
 class StratumShare:
     """What a weighted rate takes from one stratum."""
 
+    queue: str
     stratum: str = field(metadata={"help": "reviewed: known before the draw"})
     calls: int = field(metadata={"help": "of the stratum when the queue was drawn"})
     drawn: int
@@ -67,53 +67,55 @@ def weighted_cells(store: Asks, *, queue: QueueLine) -> list[Cell]:
     having been asked stands in no cell: no chance chose it. A drawn call that is not reviewed is counted and
     left out: the reviewed calls of its cell stand for it.
     """
-    filters = Filters.of(**json.loads(queue.filters))
     drawn_at = None if queue.drawn_at is None else queue.drawn_at.astimezone(UTC).replace(tzinfo=None)
-    rows = put(store, CellSums, "weighted_cells", filters, queue=queue.key, drawn_at=drawn_at)
+    rows = put(store, CellSums, "weighted_cells", queue.asked(), queue=queue.key, drawn_at=drawn_at)
     sums = {(row.stratum, row.tool_name): row for row in rows}
     calls: dict[tuple[str, str], int] = defaultdict(int)
     for cell in queue.cells():
         calls[REVIEWED if cell.stratum == DISPUTED else cell.stratum, cell.tool_name] += cell.calls
     return [
-        Cell(calls=calls.get(key, 0), sums=sums.get(key) or _nothing(*key))
+        Cell(queue=queue.key, calls=calls.get(key, 0), sums=sums.get(key) or _nothing(*key))
         for key in sorted(calls.keys() | sums.keys())
     ]
 
 
 def strata_of(cells: Iterable[Cell], counted: Counted) -> list[Stratum]:
-    """Return the strata that *cells* make up, in order, with how many reviewed calls are so *counted*."""
-    several: dict[str, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        several[cell.sums.stratum].append(cell)
-    return [
-        _stratum(
-            name,
-            calls=sum(cell.calls for cell in of),
-            reviewed=sum(cell.sums.reviewed for cell in of),
-            hits=sum(getattr(cell.sums, counted) for cell in of),
-        )
-        for name, of in several.items()
-    ]
+    """Return the strata that *cells* make up, in order, with how many reviewed calls are so *counted*.
 
-
-def _stratum(name: str, *, calls: int, reviewed: int, hits: int) -> Stratum:
-    """Return a stratum; labels from before the draw that came in after it make none larger than it was."""
-    if reviewed > calls:
-        reviewed, hits = calls, round(hits * calls / reviewed)
-    return Stratum(name=name, calls=calls, reviewed=reviewed, hits=hits)
+    Each stratum of each queue is one. Labels from before a draw that came in after it make none larger than
+    it was.
+    """
+    found = []
+    for _, stratum, of in _by_stratum(cells):
+        calls = sum(cell.calls for cell in of)
+        reviewed = sum(cell.sums.reviewed for cell in of)
+        hits: int = sum(getattr(cell.sums, counted) for cell in of)
+        if reviewed > calls:
+            reviewed, hits = calls, round(hits * calls / reviewed)
+        found.append(Stratum(name=stratum, calls=calls, reviewed=reviewed, hits=hits))
+    return found
 
 
 def shares_of(cells: Sequence[Cell], counted: Counted) -> tuple[StratumShare, ...]:
     """Return the same strata as a row of an answer shows them."""
-    drawn: dict[str, int] = defaultdict(int)
-    for cell in cells:
-        drawn[cell.sums.stratum] += cell.sums.drawn
     return tuple(
         StratumShare(
-            stratum=one.name, calls=one.calls, drawn=drawn[one.name], reviewed=one.reviewed, hits=one.hits
+            queue=queue,
+            stratum=one.name,
+            calls=one.calls,
+            drawn=sum(cell.sums.drawn for cell in of),
+            reviewed=one.reviewed,
+            hits=one.hits,
         )
-        for one in strata_of(cells, counted)
+        for (queue, _, of), one in zip(_by_stratum(cells), strata_of(cells, counted), strict=True)
     )
+
+
+def _by_stratum(cells: Iterable[Cell]) -> list[tuple[str, str, list[Cell]]]:
+    several: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        several[cell.queue, cell.sums.stratum].append(cell)
+    return [(queue, stratum, of) for (queue, stratum), of in several.items()]
 
 
 def _nothing(stratum: str, tool_name: str) -> CellSums:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from quality_lab.answers import Answer
+from quality_lab.errors import UsageError
 from quality_lab.labels import FIVE
 from quality_lab.metrics.asking import Asks, together
-from quality_lab.metrics.queue_lines import QueueLine
+from quality_lab.metrics.queue_lines import QueueLine, disjoint
 from quality_lab.metrics.weighted_cells import (
     Cell,
     Counted,
@@ -64,17 +66,13 @@ class WeightedLabel:
     strata: tuple[StratumShare, ...] = field(metadata={"compact": False})
 
 
-def queue_to_weigh(store: Asks, *, queues: Sequence[QueueLine]) -> tuple[QueueLine, list[Cell]]:
-    """Return the first of *queues* of which each stratum has a review, else the first, and its cells."""
+def queue_to_weigh(store: Asks, *, queues: Sequence[QueueLine]) -> QueueLine:
+    """Return the first of *queues* of which each stratum has a review, else the first."""
     with together(store):
-        first: tuple[QueueLine, list[Cell]] | None = None
         for queue in queues:
-            cells = weighted_cells(store, queue=queue)
-            if weighted_rate(strata_of(cells, "failures")) is not None:
-                return queue, cells
-            first = first or (queue, cells)
-    assert first is not None  # nobody asks about no queue
-    return first
+            if weighted_rate(strata_of(weighted_cells(store, queue=queue), "failures")) is not None:
+                return queue
+    return queues[0]
 
 
 def weighted_failing_tools(
@@ -82,11 +80,15 @@ def weighted_failing_tools(
 ) -> Answer[WeightedTool]:
     """Return the judged failure rate of all calls: of all tools first, then of the *top* tools, worst first.
 
-    It speaks for every call that the queue could have drawn and for those that were labelled before: the
-    first of *queues* of which each stratum has a review. Tools come by their lower bound; a tool with calls
-    in a stratum of which nobody has reviewed any has no rate, and its reason names the stratum.
+    It speaks for every call that the *queues* could have drawn and for those that were labelled before. Tools
+    come by their lower bound; a tool with calls in a stratum of which nobody has reviewed any has no rate, and
+    its reason names the stratum.
+
+    Raises: UsageError where a call may have been in the frames of two queues.
     """
-    queue, cells = queue_to_weigh(store, queues=queues)
+    _check(queues)
+    with together(store):
+        cells = [cell for queue in queues for cell in weighted_cells(store, queue=queue)]
     tools = sorted({cell.sums.tool_name for cell in cells})
     rows = [_tool(name, [cell for cell in cells if cell.sums.tool_name == name]) for name in tools]
     rows.sort(key=lambda row: (row.weighted_low is None, -(row.weighted_low or 0), -row.calls, row.tool_name))
@@ -95,7 +97,7 @@ def weighted_failing_tools(
         [_tool(ALL_TOOLS, cells), *shown],
         WeightedTool,
         title="Judged failure rate of all calls",
-        notes=_notes(queue, cells),
+        notes=_notes(queues, cells),
         more=len(rows) - len(shown),
     )
 
@@ -104,8 +106,12 @@ def weighted_labels(store: Asks, *, queues: Sequence[QueueLine]) -> Answer[Weigh
     """Return the five labels in their order, then "disputed", each with its share of all calls.
 
     It speaks for the same calls as `weighted_failing_tools`.
+
+    Raises: UsageError where a call may have been in the frames of two queues.
     """
-    queue, cells = queue_to_weigh(store, queues=queues)
+    _check(queues)
+    with together(store):
+        cells = [cell for queue in queues for cell in weighted_cells(store, queue=queue)]
     rows = []
     for label in _LABELS:
         strata = strata_of(cells, label)
@@ -125,7 +131,7 @@ def weighted_labels(store: Asks, *, queues: Sequence[QueueLine]) -> Answer[Weigh
                 strata=shares_of(cells, label),
             )
         )
-    return Answer(rows, WeightedLabel, title="Labels of all calls", notes=_notes(queue, cells))
+    return Answer(rows, WeightedLabel, title="Labels of all calls", notes=_notes(queues, cells))
 
 
 def _tool(name: str, cells: Sequence[Cell]) -> WeightedTool:
@@ -154,29 +160,42 @@ def _not_reviewed(cells: Sequence[Cell]) -> int:
 def _reason(cells: Sequence[Cell], found: WeightedRate | None) -> str | None:
     if found is not None:
         return None
-    names = unseen(strata_of(cells, "failures"))
+    names = dict.fromkeys(unseen(strata_of(cells, "failures")))
     return f"none_reviewed: {', '.join(names)}" if names else "no_calls"
 
 
-def _notes(queue: QueueLine, cells: Sequence[Cell]) -> list[str]:
-    drawn = sum(cell.sums.drawn for cell in cells if not cell.known)
-    reviewed = sum(cell.sums.reviewed for cell in cells if not cell.known)
-    known = sum(cell.sums.reviewed for cell in cells if cell.known)
-    when = "" if queue.drawn_at is None else f" of {queue.drawn_at:%Y-%m-%d}"
-    calls = sum(cell.calls for cell in cells)
-    disputes = ", disputes that were drawn among them" if DISPUTED in queue.drawn_of() else ""
-    notes = [
-        f"for the {calls:,} calls of queue {queue.key[:8]}{when} ({queue.strategy}, seed {queue.seed}): "
-        f"{reviewed} of {drawn} drawn calls are reviewed, {known} were known before{disputes}"
-    ]
+def _check(queues: Sequence[QueueLine]) -> None:
+    """Refuse queues that may have drawn from the same calls: those would count twice."""
+    for one, other in combinations(queues, 2):
+        if not disjoint(one, other):
+            raise UsageError(
+                f"queues {one.key[:8]} and {other.key[:8]} may have drawn from the same calls, which would count "
+                "twice; wanted queues of different times, tools, sources or tenants"
+            )
+
+
+def _notes(queues: Sequence[QueueLine], cells: Sequence[Cell]) -> list[str]:
+    notes = []
+    for queue in queues:
+        mine = [cell for cell in cells if cell.queue == queue.key]
+        drawn = sum(cell.sums.drawn for cell in mine if not cell.known)
+        reviewed = sum(cell.sums.reviewed for cell in mine if not cell.known)
+        known = sum(cell.sums.reviewed for cell in mine if cell.known)
+        when = "" if queue.drawn_at is None else f" of {queue.drawn_at:%Y-%m-%d}"
+        calls = sum(one.calls for one in strata_of(mine, "failures"))
+        disputes = ", disputes that were drawn among them" if DISPUTED in queue.drawn_of() else ""
+        notes.append(
+            f"for the {calls:,} calls of queue {queue.key[:8]}{when} ({queue.strategy}, seed {queue.seed}): "
+            f"{reviewed} of {drawn} drawn calls are reviewed, {known} were known before{disputes}"
+        )
     late = sum(max(0, cell.sums.reviewed - cell.calls) for cell in cells if cell.known)
     if late:
         notes.append(
             f"late_labels: {late} labels from before the draw came in after it; their calls count once"
         )
-    if drawn > reviewed:
+    if missing := _not_reviewed(cells):
         notes.append(
-            f"not_reviewed: for {drawn - reviewed} drawn calls the reviewed ones of their stratum stand; "
+            f"not_reviewed: for {missing} drawn calls the reviewed ones of their stratum stand; "
             "that is fair as long as nobody chose which to leave out"
         )
     return notes

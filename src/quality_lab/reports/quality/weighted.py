@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from quality_lab.answers.words import percent, percent_range
 from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.queue_lines import QueueLine, queue_lines
@@ -30,7 +28,7 @@ def weighted(store: Store, filters: Filters) -> Html | None:
     queues = [line for line in queue_lines(store) if _fits(line, filters)][:_NEWEST]
     if not queues:
         return None
-    queue, _ = queue_to_weigh(store, queues=queues)
+    queue = queue_to_weigh(store, queues=queues)
     (every,) = weighted_failing_tools(store, queues=[queue], top=0)
     if every.weighted_rate is None or every.raw_rate is None:
         return None
@@ -66,10 +64,9 @@ def weighted(store: Store, filters: Filters) -> Html | None:
 
 def _fits(line: QueueLine, filters: Filters) -> bool:
     """Say whether a queue was drawn from calls that these filters pick, at least in part."""
-    drawn = Filters.of(**json.loads(line.filters))
+    drawn = line.asked()
     if any(getattr(drawn, name) != getattr(filters, name) for name in _SAME):
         return False
-    mine, asked = drawn.window(), filters.window()
-    ends = [one for one in (mine.until, line.drawn_at) if one is not None]
+    mine, asked = line.window(), filters.window()
     begins_in_time = mine.since is None or asked.until is None or mine.since < asked.until
-    return begins_in_time and (asked.since is None or not ends or asked.since < min(ends))
+    return begins_in_time and (asked.since is None or mine.until is None or asked.since < mine.until)
