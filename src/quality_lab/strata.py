@@ -14,10 +14,10 @@ Donner (2008):
 
 Three corrections, each of them outward or certain. For one or two hits (to three from 51 calls on) Wilson's
 lower bound lies too high, the more so the fewer calls: of 20 calls at a rate of 2 % it covers 94.0 %. There
-Poisson's bound stands, as Brown, Cai and DasGupta (2001) propose, its distance from the rate
-shortened as Wilson's is; the same at the other end. A stratum holds whole calls, so its bounds are rounded
-outward to them, which matters where few calls are left unreviewed. And no bound contradicts what was seen: the hits that
-were found are a part of all calls that cannot be lower, the others one that cannot be higher.
+Poisson's bound stands, as Brown, Cai and DasGupta (2001) propose, its distance from the rate shortened as
+Wilson's is; the same at the other end. A stratum holds whole calls, so its bounds are rounded outward to
+them, which matters where few calls are left unreviewed. And no bound contradicts what was seen: the hits
+that were found are a part of all calls that cannot be lower, the others one that cannot be higher.
 
 Conversations need no design effect here: calls were drawn one by one, whatever conversation they are of, and
 the interval is about these calls, not about those that the same conversations might have had.
