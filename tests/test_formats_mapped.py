@@ -475,6 +475,29 @@ def test_fields_that_the_map_does_not_name_are_counted_unless_it_ignores_them(tm
     assert ignored.notes.unknown_fields == {}
 
 
+@pytest.mark.parametrize("between", [(",", ":"), (", ", ": "), (" , ", " : "), (",", ": ")])
+def test_a_key_that_stands_twice_is_found_however_the_line_is_spaced(
+    tmp_path: Path, between: tuple[str, str]
+) -> None:
+    comma, colon = between
+
+    def line(*names: str) -> bytes:
+        return ("{" + comma.join(f'"{name}"{colon}"{name}"' for name in names) + "}\n").encode()
+
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(
+        line("tool", "a", "b") + line("tool", "a", "tool") + line("a", "a", "tool") + line("tool")
+    )
+
+    found = read_mapped(path, PLAIN)
+
+    assert found.broken == [
+        (2, "tool", "the key stands there 2 times"),
+        (3, "a", "the key stands there 2 times"),
+    ]
+    assert len(found.calls) == 2
+
+
 def test_a_key_that_stands_twice_puts_the_record_aside_and_glued_objects_are_two(tmp_path: Path) -> None:
     found = by(
         tmp_path,

@@ -204,6 +204,9 @@ def _override(path: Path, at: int, table: Any) -> Override:
     return Override(outcome=table["outcome"], field=table["field"], tool=table.get("tool"), equals=equals)
 
 
+_whole_as_float = json.JSONDecoder(parse_int=float)
+
+
 def _gate_reason(fields: Mapping[str, Any]) -> str | None:
     """Return why the application said "not now", or None where it did not."""
     flag = next((name for name in GATE_FLAGS if fields.get(name) is True), None)
@@ -232,6 +235,6 @@ def _parsed(text: str | None) -> Any:
     if text is None or not text.lstrip(" \t\r\n").startswith(("{", '"')):
         return None
     try:
-        return json.loads(text, parse_int=float)
+        return _whole_as_float.decode(text)
     except (ValueError, RecursionError):
         return None  # not JSON, or nested beyond reason: the rule has nothing to look at

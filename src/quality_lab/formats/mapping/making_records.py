@@ -10,6 +10,7 @@ from typing import get_args
 import msgspec
 
 from quality_lab.formats.contract import Reading
+from quality_lab.formats.making import quick
 from quality_lab.formats.mapping.endings import Answer, failure, length_ms
 from quality_lab.formats.mapping.one_record import OneRecord, refuse_doubles
 from quality_lab.formats.mapping.paths import Node
@@ -20,6 +21,8 @@ from quality_lab.formats.upstream import label_of
 from quality_lab.formats.validation import Refused, tally
 from quality_lab.records import Actor, AuthorKind, Conversation, Feedback, Message, Record, SetAside, ToolCall
 
+_tool_call = quick(ToolCall)
+_whole = msgspec.json.Decoder(msgspec.Raw)
 _ACTORS = get_args(Actor)
 _AUTHOR_KINDS = get_args(AuthorKind)
 
@@ -40,19 +43,18 @@ class RecordMaker:
 
         Raises: Refused, msgspec.DecodeError.
         """
-        msgspec.json.decode(text, type=msgspec.Raw)
-        text = text.strip()
-        if text[:1] == b"{":
-            refuse_doubles(text)
-        elif text[:1] != b"[":
+        _whole.decode(text)
+        top = Node(text.strip())
+        if top.raw[:1] == b"{":
+            refuse_doubles(top)
+        elif top.raw[:1] != b"[":
             raise Refused("", "wanted an object or a list")
         below = self._map.file.records
         if not below:
-            return self._records(OneRecord(text))
-        top = Node(text)
+            return self._records(OneRecord(top))
         for path in unmapped(top, tree_of_paths([below])):
             tally(self._reading.notes, self._reading.notes.unknown_fields, path)
-        return tuple(made for node in top.all(below) for made in self._records(OneRecord(node.raw)))
+        return tuple(made for node in top.all(below) for made in self._records(OneRecord(node)))
 
     def _records(self, record: OneRecord) -> tuple[Record | Answer, ...]:
         rule = self._rule_of(record)
@@ -179,7 +181,7 @@ class RecordMaker:
             digest = hashlib.sha256("\x1f".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:20]
             key = f"{conversation_id}/{digest}/{self._place('key', conversation_id, digest)}"
         place_in_turn = self._place("turn", conversation_id, turn)
-        call = ToolCall(
+        call = _tool_call(
             key_space=self._map.key_space,
             key=key,
             conversation_id=conversation_id,

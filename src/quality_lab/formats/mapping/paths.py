@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
 import msgspec
 
 from quality_lab.formats.json_pieces import list_in, object_in, string_in
 
+_any = msgspec.json.Decoder()
 EACH = None  # the step that stands for every element of a list
 
 Step = str | int | None
@@ -68,6 +70,7 @@ def parse_path(text: str) -> Path:
     return Path(text, tuple(steps), from_top)
 
 
+@lru_cache(maxsize=4096)
 def written_path(*keys: str) -> str:
     """Return the path of nested *keys* as it is written in a map; "[]" stands for every element.
 
@@ -83,41 +86,55 @@ def written_path(*keys: str) -> str:
 class Node:
     """A value in a record: its text as written, and what stands below it, parsed when somebody asks."""
 
-    __slots__ = ("_below", "raw")
+    __slots__ = ("_elements", "_members", "_text", "raw")
 
     def __init__(self, raw: bytes) -> None:
         """Keep the JSON text of the value."""
         self.raw = raw
-        self._below: dict[str, Node] | list[Node] | None = None
+        self._members: dict[str, Node] | None = None
+        self._elements: list[Node] | None = None
+        self._text: str | Literal[False] | None = False  # False: nobody has asked yet
 
     @property
     def members(self) -> dict[str, Node]:
         """Return what stands in an object (or in the object that a string holds), by key; else nothing."""
-        if not self._below:
-            found = object_in(self.raw)
-            self._below = {} if found is None else {key: Node(value) for key, value in found.items()}
-        return self._below if isinstance(self._below, dict) else {}
+        found = self._members
+        if found is None:
+            pieces = object_in(self.raw)
+            found = self._members = {} if pieces is None else {key: Node(raw) for key, raw in pieces.items()}
+        return found
 
     @property
     def elements(self) -> list[Node]:
         """Return the elements of a list (or of the list that a string holds); else nothing."""
-        if not self._below:
-            self._below = [Node(value) for value in list_in(self.raw) or ()]
-        return self._below if isinstance(self._below, list) else []
+        if self._elements is None:
+            self._elements = [Node(value) for value in list_in(self.raw) or ()]
+        return self._elements
 
-    def all(self, steps: tuple[Step, ...]) -> Iterator[Node]:
-        """Yield every value that *steps* lead to; only steps over EACH lead to more than one."""
-        if not steps:
-            yield self
-            return
-        step, rest = steps[0], steps[1:]
-        if step is EACH:
-            for element in self.elements:
-                yield from element.all(rest)
-            return
-        below = self.below(step)
-        if below is not None:
-            yield from below.all(rest)
+    def all(self, steps: tuple[Step, ...]) -> list[Node]:
+        """Return every value that *steps* lead to; only steps over EACH lead to more than one."""
+        node = self
+        for place, step in enumerate(steps):
+            if step is None:  # EACH
+                return [found for element in node.elements for found in element.all(steps[place + 1 :])]
+            below = node.below(step)
+            if below is None:
+                return []
+            node = below
+        return [node]
+
+    def first(self, steps: tuple[Step, ...]) -> Node | None:
+        """Return the first value that *steps* lead to, or None."""
+        node = self
+        for place, step in enumerate(steps):
+            if step is None:  # EACH
+                each = (element.first(steps[place + 1 :]) for element in node.elements)
+                return next((found for found in each if found is not None), None)
+            below = node.members.get(step) if step.__class__ is str else node.below(step)
+            if below is None:
+                return None
+            node = below
+        return node
 
     def below(self, step: str | int) -> Node | None:
         """Return the value under a key or an index, or None."""
@@ -138,9 +155,11 @@ class Node:
     @property
     def text(self) -> str | None:
         """Return it as text: a string's own, any other value as it is written; None for null and ""."""
-        if self.is_null:
-            return None
-        return (self.string if self.raw[:1] == b'"' else self.raw.decode()) or None
+        if self._text is False:
+            raw = self.raw
+            text = None if raw == b"null" else string_in(raw) if raw[:1] == b'"' else raw.decode()
+            self._text = text or None
+        return self._text
 
     @property
     def is_nonempty(self) -> bool:
@@ -150,7 +169,9 @@ class Node:
         """
         if self.raw[:1] == b'"':
             return (self.string or "").strip().casefold() not in _SPELL_NOTHING
+        if self.raw[:1] in b"nft":
+            return self.raw == b"true"
         try:
-            return bool(msgspec.json.decode(self.raw))
+            return bool(_any.decode(self.raw))
         except (msgspec.MsgspecError, RecursionError):
             return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from quality_lab.formats.mapping.paths import EACH, Node, Step, written_path
 
@@ -21,20 +21,22 @@ def tree_of_paths(paths: Iterable[tuple[Step, ...]]) -> Tree:
     return top
 
 
-def unmapped(record: Node, tree: Tree) -> Iterator[str]:
-    """Yield the path of each field of *record* that no path in *tree* names."""
-    yield from _unmapped(record, tree, ())
+def unmapped(record: Node, tree: Tree) -> list[str]:
+    """Return the path of each field of *record* that no path in *tree* names."""
+    found: list[str] = []
+    if _LEAF not in tree:
+        _add_unmapped(record, tree, (), found)
+    return found
 
 
-def _unmapped(node: Node, tree: Tree, above: tuple[str, ...]) -> Iterator[str]:
-    if _LEAF in tree:
-        return
+def _add_unmapped(node: Node, tree: Tree, above: tuple[str, ...], found: list[str]) -> None:
     for name, below in node.members.items():
         known = tree.get(name) if name != _LEAF else None
         if known is None:
-            yield written_path(*above, name)
-        else:
-            yield from _unmapped(below, known, (*above, name))
-    if EACH in tree:
+            found.append(written_path(*above, name))
+        elif _LEAF not in known:
+            _add_unmapped(below, known, (*above, name), found)
+    inside = tree.get(EACH)
+    if inside is not None and _LEAF not in inside:
         for below in node.elements:
-            yield from _unmapped(below, tree[EACH], (*above, "[]"))
+            _add_unmapped(below, inside, (*above, "[]"), found)
