@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from command_line import Ran, run
@@ -135,12 +136,17 @@ def reviewed(home: Path, server: QualityServer) -> Path:
     return home
 
 
+def uid_of(number: int, tenant: str = "default") -> str:
+    """Return the lab's uid of upstream's call *number*."""
+    return str(UUID(uid(tenant, "quality_lab", str(number))))
+
+
 def label(
     home: Path, number: int, word: str, *more: object, by: str = "dana", tenant: str = "default"
 ) -> dict[str, Any]:
     """Return the line that labels upstream's call *number*."""
     ran = run(
-        *("--home", home, "label", uid(tenant, "quality_lab", str(number)), word),
+        *("--home", home, "label", uid_of(number, tenant), word),
         *("--reviewer", by, "--json", *more),
     )
     assert ran.code == 0, ran.err
@@ -329,6 +335,31 @@ def test_hostile_rows_load_as_any_others_and_act_on_no_terminal(home, server):
     assert ran.code == 3  # cases that no format knows, in a file that was named
 
 
+def test_who_was_forgotten_comes_back_in_no_file(home, server):
+    server.calls[0] |= {"conversationId": 5, "contactId": 650}
+    pull(home, server)
+    run("--home", home, "forget", "--contact", "650", "--yes")
+    for path in (home / "data" / "exports").iterdir():
+        path.unlink()
+    server.labels = [said(7, on=1), said(8, on=2)]
+    joined = {"feedback": {"id": 7}, "toolCall": {"id": 1, "conversationId": 5, "contactId": 650}}
+    server.proposals = [proposal(examples=[joined])]
+
+    ran = pull(home, server)
+
+    told = {one["what"]: (one["rows"], one["new"], one["forgotten"]) for one in ran.document["what"]}
+    assert told == {"feedback": (2, 1, 1), "cases": (0, 0, 0), "calls": (4, 3, 1), "proposals": (1, 0, 1)}
+    assert b"650" not in b"".join(path.read_bytes() for path in (home / "data" / "exports").iterdir())
+
+
+def test_a_pull_of_exactly_a_hundred_rows_is_not_called_truncated_by_its_load(home):
+    with serving(QualityServer(calls=[trace(number) for number in range(1, 101)])) as server:
+        ran = run("--home", home, "pull", "--api-base", server.base)
+
+    assert "100 loaded" in ran.out
+    assert "truncated" not in ran.out
+
+
 # ---- what can go wrong ----
 
 HTML = (200, b"<!doctype html><title>Sign in</title>" + TOKEN.encode())
@@ -484,6 +515,16 @@ def test_two_reviewers_who_agree_are_two_labels_and_one_who_repeats_is_one(revie
     assert [one["done"] for one in again["labels"]] == ["pushed_before", "pushed_before", "there_already"]
 
 
+def test_a_word_that_settles_a_dispute_is_a_label_of_its_own(reviewed, server):
+    label(reviewed, 1, "bad_args", by="dana")
+    call = uid_of(1)
+    run("--home", reviewed, "adjudicate", call, "good_reply", "--reviewer", "dana")
+
+    push(reviewed, server)
+
+    assert [one["label"] for one in server.labels] == ["bad_args", "good_reply"]
+
+
 def test_a_change_of_mind_is_sent_and_what_it_replaced_is_not(reviewed, server):
     label(reviewed, 1, "other")
     label(reviewed, 1, "bad_args")
@@ -612,6 +653,9 @@ def test_a_label_that_comes_back_from_upstream_counts_once_and_keeps_its_reviewe
     assert (labels["bad_args"], labels["other"]) == (1, 1)
     by_dana = run("--home", reviewed, "labels", "--reviewer", "dana", "--json").document
     assert sum(one["rows"] for one in by_dana) == 1
+    told = [step.kind for step in open_lab(reviewed).conversation("977").steps]
+    assert told.count("labelled") == 2
+    assert [step.who for step in open_lab(reviewed).call(uid_of(1)).steps][1:] == ["dana"]
     compat = run("--home", reviewed, "summary", "--compat", "--json").document
     assert compat["totals"]["total"] == 2  # upstream's own document counts what upstream counts
     rebuilt = run("--home", reviewed, "load", "--rebuild", "--json")

@@ -147,6 +147,9 @@ HTML = f"<!doctype html><title>Sign in</title>{TOKEN}".encode()
         ("calls", b"[]"),
         ("calls", b'{"items":[{"id":1},{"i'),
         ("calls", b'{"items":"\xff"}'),
+        ("calls", b'{"items":' + b"[" * 50_000),
+        ("calls", b'{"items":1,"x":' + b"[" * 50_000 + b"]" * 50_000 + b"}"),
+        ("calls", b'{"error":"no tok\\u002dvery-secret-1"}'),
         ("proposals", b'{"items":null}'),
         ("feedback", b"null\n"),
         ("feedback", b'{"id":1}\n{"id":2,"no'),
@@ -179,6 +182,15 @@ def test_items_of_a_document_come_one_a_line_with_their_numbers_as_they_were_wri
         found = page(session, ENDPOINTS["calls"], {})
 
     assert [row.text for row in found] == ['{"id": 1,    "n": 1.10}', '{"id": 2, "t": "\\n"}']
+
+
+def test_a_value_nested_by_the_thousand_costs_nothing_else():
+    deep = "[" * 50_000 + "1.10" + "]" * 50_000
+    body = f'{{"items": [{{"id":1,"args":{deep}}}, {{"id": 2}}]}}'.encode()
+    with Loopback(Reply(body=body)) as server, Session(server.base, token=TOKEN) as session:
+        found = page(session, ENDPOINTS["calls"], {})
+
+    assert [row.text for row in found] == [f'{{"id":1,"args":{deep}}}', '{"id":2}']
 
 
 @pytest.mark.parametrize("name", [" quote", "", "\ufeff", "x" * 501, "\ud800", 7.5, None, ["a"]])

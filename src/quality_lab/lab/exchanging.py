@@ -85,14 +85,15 @@ class Exchanging(Reviewing):
                 for row in came.rows:
                     for name, value in row.names.items():
                         learned.setdefault(name, set()).add(value)
-                new, file = keep_rows(came.rows, kind, home=self.home, tenant=tenant, now=datetime.now(UTC))
-                kinds.append(PulledKind.of(kind, came, new=new, file=file))
+                kept = keep_rows(came.rows, kind, home=self.home, tenant=tenant, now=datetime.now(UTC))
+                kinds.append(PulledKind.of(kind, came, kept))
         known = {row.path for row in self.store.sources() if row.tenant == tenant}
         files = [path for kind in EVERY_KIND for path in pulled_files(self.home, tenant=tenant, what=kind)]
         load = self.store.load(
             [path for path in files if stored_path(path, home=self.home) not in known], tenant=tenant
         )
         pulled = Pulled(api=shown_base(api_base), tenant=tenant, kinds=kinds, load=load)
+        pulled.correct_the_load()
         if stopped is not None:
             raise PullStopped(*stopped, pulled) from stopped[0]
         return pulled

@@ -5,20 +5,24 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from quality_lab import json_text
 from quality_lab.errors import OutputError, ServiceError
 from quality_lab.quality_api.reading import Kind
 from quality_lab.quality_api.slices import Gathered, Row, Slice
+from quality_lab.store.forgotten import Forgotten, read_forgotten
+from quality_lab.store.forgotten import Kind as ForgottenKind
 from quality_lab.store.load_report import LoadReport
 from quality_lab.store.sources import exports_folder
 
 _MOST_SLICES_SHOWN = 5
+_NAMES: Mapping[str, ForgottenKind] = {"conversationId": "conversation", "contactId": "contact"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,6 +32,7 @@ class PulledKind:
     what: Kind
     rows: int  # that the API gave, each once
     new: int  # that no earlier pull had brought
+    forgotten: int  # that belong to somebody who was forgotten: they are in no file
     file: Path | None  # that holds the new ones; None where there are none
     slices: Sequence[Slice]
     total: int | None  # rows there are, where the API says so
@@ -35,14 +40,15 @@ class PulledKind:
     truncated: Sequence[Slice]  # where rows may be missing, however it was asked
 
     @classmethod
-    def of(cls, what: Kind, gathered: Gathered, *, new: int, file: Path | None) -> PulledKind:
+    def of(cls, what: Kind, gathered: Gathered, kept: Kept) -> PulledKind:
         """Return what *gathered* came to."""
         truncated = gathered.full_to_the_end() if gathered.possibly_truncated else []
         return cls(
             what=what,
             rows=len(gathered.rows),
-            new=new,
-            file=file,
+            new=kept.new,
+            forgotten=kept.forgotten,
+            file=kept.file,
             slices=gathered.slices,
             total=gathered.total,
             possibly_truncated=gathered.possibly_truncated,
@@ -55,6 +61,7 @@ class PulledKind:
             "what": self.what,
             "rows": self.rows,
             "new": self.new,
+            "forgotten": self.forgotten,
             "file": None if self.file is None else str(self.file),
             "requests": len(self.slices),
             "total": self.total,
@@ -106,6 +113,12 @@ class Pulled:
         """Return what a person has to know beside the counts."""
         return [notice for one in self.kinds for notice in one.notices()] + list(self.load.notices)
 
+    def correct_the_load(self) -> None:
+        """Let the load say of a pulled file whether it is truncated: its number of rows is no sign of that."""
+        known = {str(one.file): one.possibly_truncated for one in self.kinds}
+        for file in self.load.files:
+            file.possibly_truncated = known.get(file.path, False)
+
     def exit_code(self, *, strict: bool = False) -> int:
         """Return that of the load; under *strict* 1 where rows may be missing or were not understood."""
         return self.load.exit_code(strict=strict) or int(strict and self.possibly_truncated)
@@ -123,7 +136,9 @@ class Pulled:
     def __repr__(self) -> str:
         """Return what a person needs to know of the pull, as lines."""
         told = [
-            f"{one.what}: {one.rows:,} rows, {one.new:,} new" + (f", in {one.file}" if one.file else "")
+            f"{one.what}: {one.rows:,} {'row' if one.rows == 1 else 'rows'}, {one.new:,} new"
+            + (f", {one.forgotten:,} forgotten" if one.forgotten else "")
+            + (f", in {one.file}" if one.file else "")
             for one in self.kinds
         ]
         return "\n".join([*told, *self.notices, repr(self.load)])
@@ -137,23 +152,34 @@ class PullStopped(ServiceError):
         self.pulled = pulled
 
 
-def keep_rows(
-    rows: Iterable[Row], what: Kind, *, home: Path, tenant: str, now: datetime
-) -> tuple[int, Path | None]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """What became of rows that came."""
+
+    new: int
+    forgotten: int
+    file: Path | None
+
+
+def keep_rows(rows: Iterable[Row], what: Kind, *, home: Path, tenant: str, now: datetime) -> Kept:
     """Return how many *rows* no earlier file of the tenant holds, and the file that now holds them.
 
     The file is there whole or not at all. Where nothing is new there is none. Rows are in the order of their
-    ids, however they were asked for. Raises: OutputError.
+    ids, however they were asked for. What was forgotten is written to none. Raises: OutputError, InputError.
     """
     had = set()
     for path in pulled_files(home, tenant=tenant, what=what):
         had |= _digests(path)
-    new = [row for row in rows if _digest(_bytes(row)) not in had]
+    forgotten = read_forgotten(home)
+    unknown = [row for row in rows if _digest(_bytes(row)) not in had]
+    new = [row for row in unknown if not (forgotten.digests and _is_forgotten(row, forgotten, tenant))]
+    left_out = len(unknown) - len(new)
     if not new:
-        return 0, None
+        return Kept(new=0, forgotten=left_out, file=None)
     new.sort(key=lambda row: (isinstance(row.key, str), row.key if isinstance(row.key, int) else 0, row.text))
     stem = f"{_prefix(what, tenant)}{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    return len(new), _write(b"".join(map(_bytes, new)), exports_folder(home), stem)
+    file = _write(b"".join(map(_bytes, new)), exports_folder(home), stem)
+    return Kept(new=len(new), forgotten=left_out, file=file)
 
 
 def pulled_files(home: Path, *, tenant: str, what: Kind) -> list[Path]:
@@ -172,6 +198,26 @@ def _has_parts(one: Slice, among: Sequence[Slice]) -> bool:
     """Return whether *among* the slices are parts of *one*: they say better where rows may be missing."""
     size = len(one.filters)
     return any(len(other.filters) > size and other.filters[:size] == one.filters for other in among)
+
+
+def _is_forgotten(row: Row, forgotten: Forgotten, tenant: str) -> bool:
+    """Return whether a row names a conversation or a contact that was forgotten, however deep in it."""
+    if forgotten.digest("tenant", tenant, "") in forgotten.digests:
+        return True
+    try:
+        waiting: list[Any] = [json_text.parse(row.text)]
+    except json_text.JsonTextError:
+        return False
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            for name, kind in _NAMES.items():
+                if forgotten.digest(kind, tenant, str(value.get(name))) in forgotten.digests:
+                    return True
+            waiting += value.values()
+    return False
 
 
 def _bytes(row: Row) -> bytes:

@@ -32,6 +32,8 @@ happened as (
            coalesce(l.label, l.label_raw, l.name), l.target_level, l.created_at, l.source_id, l.line
     from feedback as l
     left join tool_calls as t on t.call_uid = l.call_uid
+    where l.key_space <> 'quality_lab'
+       or 'quality_lab/' || l.tenant || '/' || l.key not in (select retracts from retractions)
 )
 select cast(h.conversation_uid as varchar(36)) as conversation_uid, h.position, h.happened_at, h.turn, h.call_index,
        h.level, h.kind, h.who, h.text, h.call_uid, h.tool_name, h.arguments, h.result, h.outcome, h.gate_reason,

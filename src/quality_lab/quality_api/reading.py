@@ -18,6 +18,7 @@ from quality_lab.quality_api.slices import MOST_REQUESTS, Filter, Gathered, Plan
 Kind = Literal["feedback", "cases", "calls", "proposals"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+NO_SUCH_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _FLAGS = ("false", "true")
 _LONGEST_NAME = 500  # of a tool that is asked for; a URL has its limits
 _LEARNED = ("toolName", "conversationId")
@@ -150,11 +151,26 @@ def _of_lines(session: Session, endpoint: Endpoint, body: bytes) -> list[str]:
 
 
 def _of_document(session: Session, endpoint: Endpoint, body: bytes) -> list[str]:
+    text = body.removeprefix(b"\xef\xbb\xbf")
     try:
-        items = _items.decode(body.removeprefix(b"\xef\xbb\xbf")).items
+        items = _items.decode(text).items
+        return [bytes(one).decode("utf-8").replace("\n", " ").replace("\r", " ") for one in items]
+    except RecursionError:  # values nested by the thousand: slower, and as they were written too
+        listed = _items_of_deep(text)
+        if listed is not None:
+            return listed
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise session.unusable(endpoint.path, 'an object {"items": […]}', body) from None
-    return [bytes(one).decode("utf-8").replace("\n", " ").replace("\r", " ") for one in items]
+        pass
+    raise session.unusable(endpoint.path, 'an object {"items": […]}', body)
+
+
+def _items_of_deep(text: bytes) -> list[str] | None:
+    try:
+        found = json_text.parse(text)
+    except json_text.JsonTextError:
+        return None
+    listed = found.get("items") if isinstance(found, dict) else None
+    return [json_text.compact(one) for one in listed] if isinstance(listed, list) else None
 
 
 def _is_object(text: str) -> bool:
@@ -187,7 +203,8 @@ def _can_be_asked_for(value: object) -> bool:
 def _overview(session: Session) -> tuple[int | None, set[str]]:
     """Return how many labels there are and the tools that they are about; nothing where the API does not say."""
     try:
-        found = _summary.decode(session.get("tool-call-feedback/summary", {"limit": 1}))
-    except (ApiError, msgspec.DecodeError, UnicodeDecodeError):
+        body = session.get("tool-call-feedback/summary", {"limit": 1})
+        found = _summary.decode(session.hidden(body.decode("utf-8")))
+    except (ApiError, *NO_SUCH_JSON):
         return None, set()
     return found.totals.total, {one.toolName for one in found.byTool if _can_be_asked_for(one.toolName)}

@@ -120,20 +120,20 @@ class Session:
         """Return the body of the answer to what comes to the same when it is done twice. Raises: ApiError."""
         return self._tried(self._write("PATCH", path, body), lambda error: error.passing)
 
-    def hidden(self, json_line: str) -> str:
-        """Return a line of JSON that a server sent without the token, however it is spelt."""
-        return without_token_in_json(json_line, self._token)
+    def hidden(self, text: str) -> str:
+        """Return what a server sent without the token, however JSON spells it."""
+        return without_token_in_json(text, self._token)
 
     def shown(self, text: str) -> str:
         """Return what a server said, on one line, without the token, cut where it is long."""
-        said = js_text.collapse(without_token(text, self._token))
+        said = js_text.collapse(self.hidden(text))
         if js_text.length(said) > _MOST_SHOWN:
             said = js_text.cut(said, _MOST_SHOWN - 3) + "..."
         return js_text.well_formed(said)
 
     def unusable(self, path: str, wanted: str, body: bytes) -> ApiError:
         """Return the error for an answer of 200 that is not what was *wanted*."""
-        came = self.shown(body[:4096].decode("utf-8", "replace")) or "nothing"
+        came = self.shown(body.decode("utf-8", "replace")) or "nothing"
         url = endpoint(self._base, path)
         return ApiError(
             f"the Quality API answered with something else: wanted {wanted}\nurl={url}\nbody={came}",

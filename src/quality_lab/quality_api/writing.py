@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from quality_lab.quality_api.bodies import LabelBody, StatusChange
-from quality_lab.quality_api.reading import ENDPOINTS, everything
+from quality_lab.quality_api.reading import ENDPOINTS, NO_SUCH_JSON, everything
 from quality_lab.quality_api.session import Session
 
 _Id = Annotated[int, msgspec.Meta(gt=0)]
@@ -75,7 +75,7 @@ def labels_of_call(session: Session, call_id: str) -> list[GivenLabel]:
     body = session.get(path)
     try:
         found = _labels.decode(body).items
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NO_SUCH_JSON:
         raise session.unusable(path, 'an object {"items": […]} of labels', body) from None
     return [one for one in found if str(one.toolCallId) == call_id]
 
@@ -90,7 +90,7 @@ def post_label(session: Session, call_id: str, body: LabelBody) -> GivenLabel:
     answer = session.post(path, said)
     try:
         return _posted.decode(answer).feedback
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NO_SUCH_JSON:
         raise session.unusable(path, "the label that was made", answer) from None
 
 
@@ -101,7 +101,7 @@ def tracked_proposals(session: Session) -> tuple[dict[str, TrackedUpstream], boo
     for row in gathered.rows:
         try:
             one = _proposal.decode(row.text.encode("utf-8", "surrogatepass"))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except NO_SUCH_JSON:
             continue  # damaged: as if it were not tracked, so nothing is sent about it
         told = None if one.resolution is None else msgspec.to_builtins(one.resolution)
         found[one.fingerprint] = TrackedUpstream(
