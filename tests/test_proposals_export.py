@@ -272,7 +272,13 @@ def test_a_decided_group_that_upstream_cannot_hold_is_counted(lab: Lab, tmp_path
 
 
 def test_a_note_longer_than_upstream_takes_is_cut_without_breaking_a_character(lab: Lab) -> None:
-    lab.decide("12", "dismiss", note="x" * 1999 + "\U0001f600", reviewer="8")
+    line = {
+        "record_type": "decision",
+        "fingerprint": "schema_fix:rag_reply:pay:bad_args",
+        "action": "dismiss",
+    }
+    lab.journal.append("decisions", {**line, "note": "x" * 1999 + "\U0001f600"}, author="8")
+    lab.load()
 
     note = exported(lab)["pay"]["resolution"]["note"]
 

@@ -45,12 +45,19 @@ class Deciding(Reviewing):
     def decisions(self, proposal_id: str) -> Answer[DecisionLine]:
         """Return what was decided about a proposal, the earliest first; what was taken back is left out.
 
+        What upstream keeps with a proposal that it tracks is one of them, with a key that begins `upstream-`.
+
+        >>> import quality_lab as ql
+        >>> [(line.action, line.ref) for line in ql.open_demo().decisions("12")]
+        [('apply', 'PR-212')]
+
         Raises: UnknownName where there is no such proposal.
         """
-        from quality_lab.proposals import DecisionLine
+        from quality_lab.proposals import DecisionLine, decision_story
 
         (one,) = self.proposal(proposal_id)
-        lines = read_people(self.store.home).named(self._decided(one.tenant, one.fingerprint))
+        told = decision_story(self.store).get((one.tenant, one.fingerprint), [])
+        lines = read_people(self.store.home).named(told)
         return Answer(lines, DecisionLine, title=f"Decided: {one.title}")
 
     def decide(
