@@ -72,7 +72,8 @@ def test_rejects_of_a_file_that_was_never_loaded_say_so(traces, tmp_path):
     unknown = run("rejects", "wrong.jsonl", "--home", tmp_path / "home", "--json")
     known = run("rejects", fine, "--home", tmp_path / "home", "--json")
 
-    assert (unknown.document, known.document) == ([], [])
+    assert (unknown.code, unknown.out) == (2, "")
+    assert (known.code, known.document) == (0, [])
     assert "no file wrong.jsonl is behind this lab" in unknown.err
     assert known.err == ""
 
@@ -222,6 +223,8 @@ def test_without_reports_the_list_is_empty_and_open_says_where_it_looked(tmp_pat
     assert (listed.code, listed.document) == (0, [])
     assert opened.code == 3
     assert str(tmp_path / "reports") in opened.err
+    named = run("report", "open", "2026-06-01-quality", "--home", tmp_path)
+    assert (named.code, "report list" in named.err) == (2, True)
 
 
 @pytest.mark.slow

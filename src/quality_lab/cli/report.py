@@ -11,7 +11,7 @@ import click
 from quality_lab.cli.notices import say
 from quality_lab.cli.options import example, with_filters, with_json, with_lab
 from quality_lab.cli.output import Output, print_json, with_output
-from quality_lab.errors import InputError, NoData
+from quality_lab.errors import InputError, NoData, UnknownName
 from quality_lab.lab import Lab
 
 
@@ -136,10 +136,10 @@ def list_reports(lab: Lab, output: Output) -> None:
 def open_report(lab: Lab, name: str | None, as_json: bool) -> None:
     """Open the page of the RUN, or of the newest, in a browser, and print its path."""
     made = [one for one in lab.reports() if name in (None, one.run)]
+    if not made and name is None:
+        raise InputError(f"no report lies in {lab.home / 'reports'} yet")
     if not made:
-        raise InputError(
-            f"no report {name or ''} lies in {lab.home / 'reports'}; `quality-lab report list` names them"
-        )
+        raise UnknownName(f"no report {name} lies in {lab.home / 'reports'}; `report list` names them")
     page = Path(made[0].folder) / "report.html"
     if as_json:
         print_json({"html": str(page)})

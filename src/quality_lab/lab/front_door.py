@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quality_lab.answers import Answer
+from quality_lab.errors import UnknownName
 from quality_lab.lab.casework import Casework
 from quality_lab.lab.coaching import Coaching
 from quality_lab.lab.exchanging import Exchanging
@@ -175,16 +176,18 @@ class Lab(Upkeep, Questions, Reporting, Rerunning, Exchanging, Queueing, Meeting
         >>> import quality_lab as ql
         >>> {row.reason for row in ql.open_demo().rejects() if row.path == "label"}
         {'wanted string, got integer'}
+
+        Raises: UnknownName where no such file is behind the lab.
         """
         from quality_lab.store.sources import shown_path, stored_path
         from quality_lab.store.store import RejectRow
 
-        rows, notes = self.store.rejects(path), []
+        rows = self.store.rejects(path)
         if path is not None and not rows:
             names = {path, shown_path(stored_path(Path(path), home=self.store.home))}
             if not any(source.path in names for source in self.store.sources()):
-                notes.append(f"no file {path} is behind this lab; `sources` lists those that are")
-        return Answer(rows, RejectRow, title="Lines that could not be read", notes=notes)
+                raise UnknownName(f"no file {path} is behind this lab; `sources` lists those that are")
+        return Answer(rows, RejectRow, title="Lines that could not be read")
 
     def losses(self) -> Answer[LossRow]:
         """Return what the files behind the lab hold and the lab does not: fields and kinds of record that nobody
