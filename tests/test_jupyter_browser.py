@@ -84,6 +84,13 @@ class Notebook:
             )
         ]
 
+    def runs(self) -> list[int | None]:
+        """Return how often the kernel had run a cell when it ran each of them."""
+        counts = "one => one.model.executionCount"
+        return list(
+            self.page.evaluate(f"() => window.jupyterapp.shell.currentWidget.content.widgets.map({counts})")
+        )
+
     def focus(self, desk: str) -> None:
         shown = self.page.locator(desk)
         shown.wait_for(timeout=30_000)
@@ -133,11 +140,13 @@ def test_ten_calls_are_labelled_by_keyboard_and_one_proposal_is_decided_and_all_
     queue = "lab.queue(size=10, seed=7, author='lee@example.com')"
     name = review_notebook(server, "ten.ipynb", demo, queue, f"decide(lab, reviewer={DANA!r})")
     notebook = Notebook(chrome, server, name)
-    cells = notebook.cells()
+    cells, runs = notebook.cells(), notebook.runs()
     uids = [row.call_uid for row in ql.open(demo).queue()]
     ql.open(demo).label(uids[2], "good_reply", reviewer=KIM)
 
     notebook.focus(".ql-review")
+    notebook.press("x", "y", "c", "v", "Shift+Enter", "Control+Enter")  # JupyterLab's own
+    notebook.press("u", "Escape")  # nothing to take back yet
     notebook.press("1", "2")  # and the page moves on by itself
     notebook.press("n")
     notebook.page.keyboard.type("amount is in baht, ajd 12")  # letters that are keys outside of a note
@@ -188,6 +197,7 @@ def test_ten_calls_are_labelled_by_keyboard_and_one_proposal_is_decided_and_all_
     )
 
     assert notebook.cells() == cells  # no key reached JupyterLab
+    assert notebook.runs() == runs
     notebook.command("docmanager:save")
     notebook.open()
     notebook.page.locator(".ql-progress", has_text="10 of 10 labelled").wait_for(timeout=60_000)
@@ -251,11 +261,21 @@ def test_when_the_kernel_is_killed_the_journal_holds_what_was_shown_as_saved_and
         place for place in range(1, 9) if any(text.startswith(f"call {place}:") for text in unsaved)
     } == set(range(1, 9)) - set(saved)
 
+    notebook.page.locator(".jp-Dialog button", has_text="Ok").click()  # "The kernel appears to have died"
     notebook.command("notebook:run-all-cells")
     notebook.page.locator(".ql-progress", has_text=f"{len(set(written))} of 12 labelled").wait_for(
         timeout=60_000
     )
     assert notebook.saved() == sorted(set(written))
+    notebook.page.locator(".ql-trouble li", has_text="call 8: wrong tool").wait_for(timeout=30_000)
+    notebook.page.locator(".ql-trouble button", has_text="Try again").click()
+    notebook.page.locator(".ql-progress", has_text="8 of 12 labelled").wait_for(timeout=60_000)
+    labels = {uids.index(line["call"]["call_uid"]) + 1: line["label"] for line in journal(demo)}
+    assert labels == {1: "good_reply", 2: "good_reply", 3: "good_reply"} | {
+        **dict.fromkeys((4, 5, 6), "bad_args"),
+        **dict.fromkeys((7, 8), "wrong_tool"),
+    }
+    assert not notebook.page.locator(".ql-trouble").is_visible()
     notebook.page.close()
 
 

@@ -351,3 +351,88 @@ def test_a_widget_replies_even_where_its_desk_fails_and_keeps_no_trace_text_in_i
     assert [(reply["id"], reply["ok"]) for reply in sent] == [("1", True), ("2", False)]
     assert "plum" in json.dumps(sent)
     assert "plum" not in json.dumps(widget.get_state(), default=str)
+
+
+def queued(lab: ql.Lab, **more: Any) -> Any:
+    return lab.queue(size=4, seed=3, author="lee@example.com", **more)
+
+
+def test_of_a_shared_queue_a_reviewer_sees_the_calls_that_are_asked_of_this_person(builder):
+    lab, _ = lab_of(builder, calls=4)
+    queue = queued(lab, reviewers=[DANA, KIM])
+    (lab.home / "data" / "people.toml").write_text(f'[people]\n"{DANA}" = "Dana"\n7 = "Dana"\n')
+
+    dana, again, lee = (review(lab, queue, reviewer=name) for name in (DANA, "7", "lee@example.com"))
+
+    asked = [row.call_uid for row in queue if DANA in row.reviewers]
+    assert 0 < len(asked) < 4
+    assert [item["uid"] for item in dana.state["items"]] == asked
+    assert again.state["items"] == dana.state["items"]  # another id of the same person
+    assert lee.state["items"] == []
+    assert "Others are asked about" in dana.said
+
+
+def test_a_review_opens_at_the_first_call_without_a_label_of_ones_own(builder):
+    lab, uids = lab_of(builder)
+    lab.label(uids[0], "other", reviewer=DANA)
+    lab.label(uids[1], "other", reviewer=KIM)
+
+    widget = review(lab, uids, reviewer=DANA)
+
+    assert widget.place == 1
+
+
+def test_a_dispute_that_a_queue_asks_about_again_is_labelled_afresh_and_blind(builder):
+    call = builder.call(conversation_id="c1")
+    builder.label(call, "bad_args", DANA)
+    builder.label(call, "good_reply", KIM)
+    builder.call(conversation_id="c2")
+    builder.store()
+    lab = ql.open(builder.home)
+    uid = lab.disputes()[0].call_uid
+    widget = review(lab, queued(lab, strategy="disputed"), reviewer=DANA)
+    browser = Browser(widget.desk)
+    before = browser.ask("voices", uid=uid)["voices"]
+
+    said = browser.ask("label", uid=uid, label="good_reply")["voices"]
+    later = review(lab, queued(lab, strategy="disputed"), reviewer=DANA).desk.state()["items"]
+
+    assert (before["own"], before["others"]) == (None, None)
+    assert (said["own"]["label"], [one["who"] for one in said["others"]]) == ("good_reply", [KIM])
+    assert [item["label"] for item in later if item["uid"] == uid] == ["good_reply"]
+
+
+def test_reviewers_show_under_the_names_that_people_toml_gives_them(builder):
+    lab, (first, *_) = lab_of(builder)
+    lab.label(first, "good_reply", reviewer="7")
+    (lab.home / "data" / "people.toml").write_text('[people]\n7 = "Kim"\n')
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+
+    said = browser.ask("label", uid=first, label="bad_args")
+
+    assert [one["who"] for one in said["voices"]["others"]] == ["Kim"]
+
+
+@pytest.mark.slow
+def test_the_notebook_draws_one_queue_however_often_it_runs(repository, tmp_path):
+    story = repository / "data" / "demo"
+    (tmp_path / "data").mkdir()
+    lab = ql.open(tmp_path)
+    lab.load(story / "exports", story / "journal")
+
+    runs = [lab.report("review", run_name=name, parameters={"reviewer": DANA}) for name in ("one", "two")]
+
+    assert [run.summary["problem"] for run in runs] == [None, None]
+    assert len(lab.queues()) == 1
+    assert "A review of 20 calls by" in runs[0].html.read_text(encoding="utf-8")
+
+
+def test_what_a_kernel_wrote_and_could_not_load_any_more_is_there_when_the_review_opens(builder):
+    lab, (first, *_) = lab_of(builder)
+    line = {"record_type": "label", "label": "other", "author_kind": "HUMAN", "call": {"call_uid": first}}
+    lab.journal.append("labels", line, author=DANA)
+
+    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
+
+    assert browser.labels() == ["other"]
+    assert browser.ask("undo", uid=first)["ok"]

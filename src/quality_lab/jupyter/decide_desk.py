@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import visible
 from quality_lab.answers.words import number, percent, percent_range
-from quality_lab.errors import NoData, UsageError
+from quality_lab.errors import NoData, StoreBusy, UsageError
 from quality_lab.jupyter.call_card import stamp, story_step
+from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
 from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
 from quality_lab.lab.deciding import KINDS
 from quality_lab.people import shown
@@ -57,10 +58,12 @@ class DecideDesk:
                 "decide": self._decide,
                 "case": self._case,
                 "undo": self._undo,
-                "ping": lambda _asked: {},
+                "ping": self._ping,
             }
         )
-        self._look_again()
+        self._stamp: JournalStamp = ()
+        if not self._bring_in():
+            self._look_again()
 
     def reply(self, asked: Asked) -> Reply:
         """Return the reply to a question of the browser."""
@@ -169,6 +172,22 @@ class DecideDesk:
                 notice = self.lab.undo(line, reviewer=self.decider).notice
         self._written.pop()
         return {"proposal": proposal, "notice": notice, **self._after(self._found[proposal])}
+
+    def _ping(self, asked: Asked) -> Reply:
+        """Say that the kernel is there; where the journal has grown, bring in what others decided."""
+        return self._card(asked) if self._bring_in() and asked.get("proposal") in self._found else {}
+
+    def _bring_in(self) -> bool:
+        stamp = journal_stamp(self.lab.journal, ("labels", "decisions", "cases", "retractions"))
+        if stamp == self._stamp:
+            return False
+        try:
+            self.lab.store.load()
+        except StoreBusy:
+            return False  # the next ping tries again
+        self._stamp = stamp
+        self._look_again()
+        return True
 
     def _after(self, one: Proposal) -> Reply:
         self._look_again()

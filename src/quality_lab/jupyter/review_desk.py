@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.errors import StoreBusy, UsageError
 from quality_lab.jupyter.call_card import call_card
+from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
 from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
 from quality_lab.jupyter.voices import Voices
 
@@ -60,7 +61,7 @@ class ReviewDesk:
         self._voices = Voices(lab, reviewer, blind=blind, afresh=afresh)
         self._written: list[tuple[str, str]] = []  # line and call of what was said here and may be taken back
         self._items: dict[str, dict[str, Any]] = {uid: {"uid": uid} for uid in dict.fromkeys(call_uids)}
-        self._stamp = self._journal_stamp()
+        self._stamp: JournalStamp = ()
         self._replies = Replies(
             {
                 "card": self._card,
@@ -71,7 +72,8 @@ class ReviewDesk:
                 "ping": self._ping,
             }
         )
-        self._look_again(self._items)
+        if not self._bring_in():
+            self._look_again(self._items)
 
     @property
     def call_uids(self) -> Sequence[str]:
@@ -142,16 +144,22 @@ class ReviewDesk:
 
     def _ping(self, asked: Asked) -> Reply:
         """Say that the kernel is there; where the journal has grown, bring in what others wrote."""
-        stamp = self._journal_stamp()
-        if stamp == self._stamp:
+        if not self._bring_in() or asked.get("uid") is None:
             return {}
+        return {"voices": self._heard(self._known(asked))}
+
+    def _bring_in(self) -> bool:
+        """Bring in what the journal holds and the lab does not: lines of others, of git, of a kernel that died."""
+        stamp = journal_stamp(self.lab.journal, ("labels", "retractions"))
+        if stamp == self._stamp:
+            return False
         try:
             self.lab.store.load()
         except StoreBusy:
-            return {}  # the next one tries again
+            return False  # the next ping tries again
         self._stamp = stamp
         self._look_again(self._items)
-        return {} if asked.get("uid") is None else {"voices": self._heard(self._known(asked))}
+        return True
 
     def _written_down(self, said: Said, uid: str) -> Reply:
         self._voices.heard(said)
@@ -182,14 +190,3 @@ class ReviewDesk:
         if not isinstance(uid, str) or uid not in self._items:
             raise UsageError(f"wanted a call of this queue, came {uid!r}")
         return uid
-
-    def _journal_stamp(self) -> tuple[tuple[int, int], ...]:
-        found = []
-        for shelf in ("labels", "retractions"):
-            try:
-                state = self.lab.journal.path(shelf).stat()
-            except OSError:
-                found.append((0, 0))
-            else:
-                found.append((state.st_size, state.st_mtime_ns))
-        return tuple(found)

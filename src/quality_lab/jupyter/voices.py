@@ -36,9 +36,9 @@ class Voices:
         """
         self._lab = lab
         self._people = read_people(lab.home)
+        self._me = self._people.name(reviewer)  # ids that have one name are one person
         self._afresh = afresh
         self._said_here: set[str] = set()  # ids of lines
-        self._reviewer = reviewer
         self._blind = blind
         self._not_in_lab: dict[str, Feedback] = {}  # by id of the line
         self._taken_back: set[str] = set()
@@ -62,7 +62,7 @@ class Voices:
         rows = self._rows(call_uid)
         own = self._own(rows, call_uid)
         seen = not self._blind or own is not None
-        others = [row for row in _current(rows) if row.author != self._reviewer]
+        others = [row for row in _current(rows) if not self._is_mine(row)]
         settled = [row for row in rows if row.adjudication]
         verdict = judgement(rows)
         return {
@@ -80,10 +80,13 @@ class Voices:
 
     def _own(self, rows: Iterable[Feedback], call_uid: str) -> Feedback | None:
         """Return the reviewer's own label among *rows*: the latest that settles nothing."""
-        mine = [row for row in rows if row.author == self._reviewer and not row.adjudication]
+        mine = [row for row in rows if self._is_mine(row) and not row.adjudication]
         if call_uid in self._afresh:
             mine = [row for row in mine if row.key in self._said_here]
         return max(mine, key=_age, default=None)
+
+    def _is_mine(self, row: Feedback) -> bool:
+        return row.author is not None and self._people.name(row.author) == self._me
 
     def _word(self, row: Feedback) -> dict[str, Any]:
         expected = (

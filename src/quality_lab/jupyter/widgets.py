@@ -15,6 +15,7 @@ from quality_lab.jupyter.decide_desk import DecideDesk
 from quality_lab.jupyter.replies import Asked, Reply
 from quality_lab.jupyter.review_desk import ReviewDesk
 from quality_lab.lab.reviewing import reviewer_name
+from quality_lab.people import People, read_people
 
 if TYPE_CHECKING:
     from quality_lab.lab import Lab
@@ -95,11 +96,13 @@ def review(
     >>> review(lab, lab.calls(outcome="gated", limit=3), reviewer="dana@example.com").said
     'A review of 3 calls by dana@example.com.'
 
-    Raises: UsageError where a row has no `call_uid`.
+    Raises: UsageError where a row has no `call_uid`, InputError where the home's `people.toml` is none.
     """
     name = reviewer or reviewer_name()
     rows = list(calls)
-    mine = [row for row in rows if name in (getattr(row, "reviewers", None) or (name,))]
+    people = read_people(lab.home)
+    me = people.name(name)
+    mine = [row for row in rows if me in _names(getattr(row, "reviewers", ()), people, else_=me)]
     desk = ReviewDesk(
         lab,
         [_uid(row) for row in mine],
@@ -107,7 +110,7 @@ def review(
         blind=blind,
         advance=advance,
         guide_version=guide_version,
-        afresh={_uid(row) for row in mine if _is_asked_again(row, name)},
+        afresh={_uid(row) for row in mine if _is_asked_again(row, me, people)},
     )
     said = f"A review of {_several(len(desk.call_uids), 'call')} by {name}."
     if len(mine) < len(rows):
@@ -139,9 +142,15 @@ def _uid(row: Any) -> str:
     return uid
 
 
-def _is_asked_again(row: Any, reviewer: str) -> bool:
-    """Say whether a queue asks for a second look: at a disputed call that *reviewer* has not labelled since."""
-    return getattr(row, "stratum", None) == "disputed" and reviewer not in row.done_by
+def _names(reviewers: Any, people: People, *, else_: str) -> set[str]:
+    """Return the names of those whom a row asks for, or the other one where it asks nobody in particular."""
+    asked = reviewers if isinstance(reviewers, tuple) else ()  # a row of another kind may count them there
+    return {people.name(one) for one in asked} or {else_}
+
+
+def _is_asked_again(row: Any, me: str, people: People) -> bool:
+    """Say whether a queue asks for a second look: at a disputed call that the reviewer has not labelled since."""
+    return getattr(row, "stratum", None) == "disputed" and me not in {people.name(one) for one in row.done_by}
 
 
 def _several(count: int, noun: str) -> str:

@@ -39,7 +39,7 @@ function render({ model, el }) {
   const items = () => state().items;
   const place = () => Math.min(model.get("place"), items().length - 1);
   const here = () => items()[place()];
-  const line = new Line(model, { changed: () => paintTrouble(), where: () => ({}), news: () => {} });
+  const line = new Line(model, { changed: () => paintTrouble(), where: () => (here() ? { proposal: here().id } : {}), news: (reply) => reply.card && took(reply.card.id, reply.card) });
 
   const counts = make("span", { class: "ql-progress" });
   const list = make("ol", { class: "ql-proposals" });
@@ -141,41 +141,45 @@ function render({ model, el }) {
     const given = typedHere();
     const more = Object.fromEntries(FIELDS.filter(([, , where]) => where.includes(action)).map(([name]) => [name, given[name] || ""]));
     const said = Object.entries(more).filter(([, text]) => text).map(([name, text]) => `${name} ${text}`);
-    const chosen = action;
     say("Saving …");
     refused = "";
-    line.ask("decide", { proposal: one.id, action: chosen, ...more }, {
-      words: `${chosen}: ${one.title}${said.length ? ` (${said.join(", ")})` : ""}`,
-      done: (reply) => {
-        if (!reply.ok) {
-          if (reply.refused && here().id === one.id) refused = reply.error;
-          say(`Not saved: ${reply.error}`, true);
-          paintForm();
-          return;
-        }
-        typed.delete(one.id);
-        if (here().id === one.id) action = null;
-        took(one.id, reply.card);
-        say(`${chosen}: saved. ${reply.notice || "u takes it back."}`);
-        paint();
-        root.focus({ preventScroll: true });
-      },
-    });
+    const put = { proposal: one.id, action, ...more };
+    line.ask("decide", put, { words: `${action}: ${one.title}${said.length ? ` (${said.join(", ")})` : ""}`, done: decidedOn(put) });
+  }
+
+  /** Return what is to be done with the reply to a decision. */
+  function decidedOn({ proposal, action: chosen }) {
+    return (reply) => {
+      const shown = here() && here().id === proposal;
+      if (!reply.ok) {
+        if (reply.refused && shown) refused = reply.error;
+        say(`Not saved: ${reply.error}`, true);
+        paintForm();
+        return;
+      }
+      typed.delete(proposal);
+      if (shown) action = null;
+      took(proposal, reply.card);
+      say(`${chosen}: saved. ${reply.notice || "u takes it back."}`);
+      paint();
+      if (shown) root.focus({ preventScroll: true });
+    };
   }
 
   function makeCase(uid, expect) {
-    const one = here();
+    const put = { proposal: here().id, uid, expect };
     say("Making the case …");
-    line.ask("case", { proposal: one.id, uid, expect }, {
-      words: `make a case of an example of: ${one.title}`,
-      done: (reply) => {
-        if (!reply.ok) return say(`No case was made: ${reply.error}`, true);
-        took(one.id, reply.card);
-        const proof = reply.proof === "red" ? "it catches its fault" : `${words(reply.proof)}: ${reply.reasons.join("; ")}`;
-        say(`Case REG-${reply.case} is made (${proof}). ${reply.notice || "u takes it back."}`);
-        paint();
-      },
-    });
+    line.ask("case", put, { words: `make a case of an example of: ${here().title}`, done: caseMade(put) });
+  }
+
+  function caseMade({ proposal }) {
+    return (reply) => {
+      if (!reply.ok) return say(`No case was made: ${reply.error}`, true);
+      took(proposal, reply.card);
+      const proof = reply.proof === "red" ? "it catches its fault" : `${words(reply.proof)}: ${reply.reasons.join("; ")}`;
+      say(`Case REG-${reply.case} is made (${proof}). ${reply.notice || "u takes it back."}`);
+      paint();
+    };
   }
 
   function undo() {
@@ -332,6 +336,7 @@ function render({ model, el }) {
 
   function paintTrouble() {
     troubleBox.replaceChildren(trouble(line));
+    if (line.state === "gone") say("Not connected: nothing is saved any more.", true);
   }
 
   function toggleHelp() {
@@ -374,6 +379,10 @@ function render({ model, el }) {
   for (const one of state().actions) keys[one.key] = () => choose(one.name);
   ownKeys(root, keys);
 
+  line.takeOver(`decide ${state().decider}`, ({ what, more }) => {
+    if (!items().some((one) => one.id === more.proposal)) return null;
+    return what === "decide" ? decidedOn(more) : what === "case" ? caseMade(more) : null;
+  });
   const repaint = () => (paintList(), paintForm());
   model.on("change:state", repaint);
   el.append(root);
@@ -381,6 +390,7 @@ function render({ model, el }) {
   if (here()) load(here().id);
   return () => {
     model.off("change:state", repaint);
+    line.leave(`decide ${state().decider}`);
     line.close();
   };
 }

@@ -150,6 +150,12 @@ class Line {
     this.send(id);
   }
 
+  /** Keep a question that was put to a kernel that is no more; the reader may put it again. */
+  hold({ what, more, words }, done) {
+    const id = `${this.mark}-${(this.count += 1)}`;
+    this.open.set(id, { id, what, more, words, done, failed: "the kernel ended before it was saved", timer: null });
+  }
+
   send(id) {
     const question = this.open.get(id);
     question.failed = null;
@@ -190,6 +196,19 @@ class Line {
     return [...this.open.values()].filter((one) => one.words);
   }
 
+  /** Leave what is not saved to the page that comes in this one's place, as long as the browser keeps it open. */
+  leave(who) {
+    globalThis.qualityLabUnsaved = [...(globalThis.qualityLabUnsaved || []), ...this.unsaved().map(({ what, more, words }) => ({ who, what, more, words }))];
+  }
+
+  /** Take over what a page of the same person left. */
+  takeOver(who, done) {
+    const [mine, others] = [[], []];
+    for (const one of globalThis.qualityLabUnsaved || []) (one.who === who && done(one) ? mine : others).push(one);
+    globalThis.qualityLabUnsaved = others;
+    for (const one of mine) this.hold(one, done(one));
+  }
+
   again() {
     for (const one of this.unsaved()) this.send(one.id);
   }
@@ -205,7 +224,7 @@ function trouble(line) {
   const lost = line.unsaved().filter((one) => one.failed !== null || line.state !== "here");
   const box = make("div", { class: "ql-trouble", role: "alert" });
   const say = {
-    gone: "Not connected: the kernel was restarted or has ended. Run the cell again to go on.",
+    gone: "Not connected: the kernel was restarted or has ended. Run the cell again to go on; what is not saved will be there.",
     late: "The kernel does not answer yet: it is busy, or gone.",
     here: "",
   }[line.state];
@@ -227,10 +246,10 @@ function trouble(line) {
   return box;
 }
 
-/** Keep keys that are meant for the page from JupyterLab's own shortcuts. */
+/** Take keys for the page, and keep all of them from JupyterLab, where x cuts a cell; saving alone goes through. */
 function ownKeys(root, keys) {
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
   root.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "s") return;
     event.stopPropagation();
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const typing = event.target.closest("input, textarea, select");

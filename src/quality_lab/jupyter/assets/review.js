@@ -203,32 +203,36 @@ function render({ model, el }) {
 
   function send(what, label) {
     const { uid } = here();
-    const number = place() + 1;
     const draft = draftOf(uid);
-    const sent = JSON.stringify(draft);
-    const more = what === "label" ? { expected_tool: draft.tool, expected_arguments: draft.args } : {};
-    const quoted = draft.note ? `, “${draft.note}”` : "";
-    const settled = what === "adjudicate" ? "settled as " : "";
+    const expected = what === "label" ? { expected_tool: draft.tool, expected_arguments: draft.args } : {};
+    const more = { uid, label, note: draft.note, ...expected };
     pending.set(uid, label);
-    say(`Saving call ${number} …`);
-    line.ask(what, { uid, label, note: draft.note, ...more }, {
-      words: `call ${number}: ${settled}${words(label)}${quoted}`,
-      done: (reply) => {
-        if (!reply.ok) {
-          if (reply.refused) pending.delete(uid);
-          say(`Call ${number} was not saved: ${reply.error}`, true);
-          paintStrip();
-          if (here() && here().uid === uid) paintVoices();
-          return;
-        }
-        pending.delete(uid);
-        if (JSON.stringify(drafts.get(uid)) === sent) drafts.delete(uid);
-        heard(uid, reply.voices);
-        say(`Call ${number}: ${settled}${words(label)}, saved. ${reply.notice || aside(reply.voices)}`);
-        paintStrip();
-      },
-    });
+    say(`Saving call ${place() + 1} …`);
+    line.ask(what, more, { words: `call ${place() + 1}: ${told(what, more)}`, done: answered(what, more, JSON.stringify(draft)) });
     paintStrip();
+  }
+
+  function told(what, { label, note: given }) {
+    return `${what === "adjudicate" ? "settled as " : ""}${words(label)}${given ? `, “${given}”` : ""}`;
+  }
+
+  /** Return what is to be done with the reply to a label. */
+  function answered(what, more, sent) {
+    const { uid, label } = more;
+    const number = items().findIndex((item) => item.uid === uid) + 1;
+    return (reply) => {
+      if (!reply.ok) {
+        if (reply.refused) pending.delete(uid);
+        say(`Call ${number} was not saved: ${reply.error}`, true);
+        paintVoices();
+        return;
+      }
+      pending.delete(uid);
+      if (JSON.stringify(drafts.get(uid)) === sent) drafts.delete(uid);
+      heard(uid, reply.voices);
+      say(`Call ${number}: ${told(what, { label })}, saved. ${reply.notice || aside(reply.voices)}`);
+      paintStrip();
+    };
   }
 
   /** Return a word on others who see it another way, else on how far one is. */
@@ -461,6 +465,7 @@ function render({ model, el }) {
 
   function paintTrouble() {
     troubleBox.replaceChildren(trouble(line));
+    if (line.state === "gone") say("Not connected: nothing is saved any more.", true);
     for (const [uid] of pending) {
       const open = line.unsaved().some((one) => one.more.uid === uid);
       if (!open) pending.delete(uid); // given up
@@ -520,6 +525,12 @@ function render({ model, el }) {
   });
   ownKeys(root, keys);
 
+  // what a page before this one could not save, of the same person and on calls of this queue
+  line.takeOver(`review ${state().reviewer}`, ({ what, more }) => {
+    if (!items().some((item) => item.uid === more.uid)) return null;
+    if (what !== "undo") pending.set(more.uid, more.label);
+    return what === "undo" ? () => {} : answered(what, more, "");
+  });
   const repaint = () => paintVoices();
   model.on("change:state", repaint);
   el.append(root);
@@ -527,6 +538,7 @@ function render({ model, el }) {
   fetch();
   return () => {
     model.off("change:state", repaint);
+    line.leave(`review ${state().reviewer}`);
     line.close();
   };
 }
