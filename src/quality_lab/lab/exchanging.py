@@ -139,6 +139,9 @@ class Exchanging(Reviewing):
         return pushed
 
     def _take_notes(self, pushed: Pushed) -> None:
+        """Let the lab know what was noted, so that it counts what comes back once."""
+        if not pushed.noted:
+            return
         try:
             self.store.load()
         except StoreBusy as busy:

@@ -62,6 +62,13 @@ class Pushed:
         return {done: found[done] for done in _WORDS}
 
     @property
+    def noted(self) -> int:
+        """Return how many lines it brought into the journal."""
+        labels = sum(one.done in ("sent", "there_already") for one in self.labels)
+        decisions = sum(one.done == "sent" for one in self.decisions)
+        return 0 if self.dry_run else labels + decisions
+
+    @property
     def not_sent(self) -> dict[str, int]:
         """Return why lines were not sent, and how many for each reason."""
         every: list[PushedLabel | PushedDecision] = [*self.labels, *self.decisions]
