@@ -46,7 +46,13 @@ def report() -> None:
     """
 
 
-@report.command(hidden=True, epilog=example("quality-lab report quality --since 7d"))
+@report.command(
+    hidden=True,
+    epilog=example(
+        "quality-lab report quality --since 7d",
+        'quality-lab report quality --fail-on "error_rate@book_reservation>0.2" --fail-on "hours_since_newest_call>36"',
+    ),
+)
 @click.argument("name")
 @click.option(
     "-p", "given", metavar="KEY=VALUE", multiple=True, help="A parameter of the template; repeatable."
@@ -59,6 +65,12 @@ def report() -> None:
 )
 @click.option(
     "--name", "run_name", metavar="NAME", help="The folder is <date>-NAME.  [default: the report's]"
+)
+@click.option(
+    "--fail-on",
+    metavar='"FIGURE[@TOOL] OP NUMBER"',
+    multiple=True,
+    help="Exit with 1 where it holds; repeatable. A rate is compared by its lower bound, RATE.point by itself.",
 )
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to judge.")
 @click.option(
@@ -74,14 +86,15 @@ def run(
     given: tuple[str, ...],
     out: str | None,
     run_name: str | None,
+    fail_on: tuple[str, ...],
     allow_empty: bool,
     unmasked: bool,
     as_json: bool,
 ) -> None:
     """Run a report and print the folder written.
 
-    Without --since it covers the 28 days that end with the newest call. It exits with 1 where a cell failed
-    or the window is empty; the folder is written all the same and says so.
+    Without --since it covers the 28 days that end with the newest call. It exits with 1 where a cell failed,
+    the window is empty or a threshold was passed; the folder is written all the same and says so.
     """
     made = lab.report(
         name,
@@ -90,6 +103,7 @@ def run(
         run_name=run_name,
         allow_empty=allow_empty,
         mask=not unmasked,
+        fail_on=fail_on,
         **filters,
     )
     if as_json:
@@ -147,6 +161,20 @@ def open_report(lab: Lab, name: str | None, as_json: bool) -> None:
         print(page)
     if not webbrowser.open(page.absolute().as_uri()):
         say("no browser can be opened from here")
+
+
+@report.command(epilog=example("quality-lab report prune --keep 10"))
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", required=True, help="Runs of each report.")
+@with_json
+@with_lab
+def prune(lab: Lab, keep: int, as_json: bool) -> None:
+    """Remove all but the N newest runs of each report; runs that hold the minutes of a meeting stay."""
+    removed = [str(folder) for folder in lab.prune_reports(keep=keep)]
+    if as_json:
+        print_json({"removed": removed})
+    else:
+        print("\n".join([*removed, ""]), end="")
+        say(f"{len(removed):,} runs removed")
 
 
 @report.command(

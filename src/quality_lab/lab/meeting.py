@@ -127,6 +127,7 @@ class Meetings(Following):
         from quality_lab.proposals import proposals
         from quality_lab.reports.coach_review.minutes import minutes
         from quality_lab.reports.coach_review.minutes_page import document, markdown, page
+        from quality_lab.reports.shelf import write_index
 
         found = self.meeting(folder)
         told = minutes(
@@ -148,6 +149,8 @@ class Meetings(Following):
                 (found.folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise OutputError(f"{found.folder} cannot be written: {error.strerror or error}") from error
+        if (found.folder.parent / "index.html").exists():  # a shelf, whose list links to the minutes
+            write_index(found.folder.parent)
         return ClosedMeeting(found.folder, told)
 
     def _agenda_folder(self, folder: Path | str | None) -> Path:

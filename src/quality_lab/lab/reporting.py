@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -54,6 +54,7 @@ class Reporting:
         run_name: str | None = None,
         allow_empty: bool = False,
         mask: bool = True,
+        fail_on: Sequence[str] = (),
         **filters: Unpack[FilterWords],
     ) -> ReportRun:
         """Return the run of report *name*: its folder, its page, and what was wrong where it is not `ok`.
@@ -61,7 +62,8 @@ class Reporting:
         *parameters* are the template's own; the common filters go to those templates that declare them. It is
         written to `<out>/<date>-<run_name>/`, by default below the home's `reports/`:
         `lab.report("quality", since="7d").html` is the path of a page to show. Secrets and payment data are
-        shown as stand-ins unless *mask* is False.
+        shown as stand-ins unless *mask* is False. Thresholds in *fail_on*, such as "error_rate@pay>0.2", make a run
+        that passes one not `ok`; a rate is compared by its lower bound, `error_rate.point` by the rate itself.
 
         >>> import quality_lab as ql
         >>> ql.open_demo().report("horoscope")
@@ -81,6 +83,7 @@ class Reporting:
             run_name=run_name,
             allow_empty=allow_empty,
             mask=mask,
+            fail_on=fail_on,
         )
 
     def report_parameters(self, name: str) -> Answer[ReportParameter]:
@@ -127,6 +130,21 @@ class Reporting:
                 )
             )
         return Answer(rows, PastReport, title="Reports")
+
+    def prune_reports(self, *, keep: int, out: Path | str | None = None) -> list[Path]:
+        """Return the folders of runs that were removed from *out*, by default the home's `reports/`.
+
+        Of each report the *keep* newest runs stay, and every run that holds the minutes of a meeting.
+
+        >>> import quality_lab as ql
+        >>> ql.open_demo().prune_reports(keep=5)
+        []
+
+        Raises: UsageError where nothing would be kept, OutputError.
+        """
+        from quality_lab.reports.shelf import prune
+
+        return prune(self.home / "reports" if out is None else Path(out), keep=keep)
 
     def notebooks(self) -> Path:
         """Return the home's `notebooks/`, in which every template lies; those that were there are untouched.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from quality_lab.answers.columns import plain
-from quality_lab.errors import NoData, NotFine, UsageError
+from quality_lab.errors import NoData, NotFine, QualityLabError, UsageError
 from quality_lab.masking import Masker
 from quality_lab.reports.attached import attached
 from quality_lab.reports.export_html import export_html
@@ -34,6 +34,7 @@ from quality_lab.reports.templates import (
     literal,
     typed_values,
 )
+from quality_lab.reports.thresholds import Checked, Threshold, check, read_threshold
 
 if TYPE_CHECKING:
     from quality_lab.metrics.filters import Filters
@@ -48,7 +49,7 @@ class ReportRun:
 
     folder: Path
     summary: Mapping[str, Any]  # as it stands in summary.json
-    problem: NotFine | None  # why it is not fine: a cell that failed, or nothing in the window
+    problem: QualityLabError | None  # why it is not fine: a cell failed, nothing in the window, a threshold
 
     @property
     def ok(self) -> bool:
@@ -82,6 +83,7 @@ def run(
     run_name: str | None = None,
     allow_empty: bool = False,
     mask: bool = True,
+    fail_on: Sequence[str] = (),
     now: datetime | None = None,
 ) -> ReportRun:
     """Return the run of report *name* on the lab at *home*, written to `<out>/<date>-<run_name>/`.
@@ -90,6 +92,9 @@ def run(
     ones: the filters of every question, since, until, tz and as_of, left out where they are None or empty.
     *out* is `<home>/reports` unless given, *run_name* the report's name. A report that failed, or found
     nothing in its window (unless *allow_empty*), is written too and says so in `problem`.
+
+    *fail_on* are thresholds (`reports.thresholds`): where one is passed the run is not fine, nor where it names a
+    figure that the report does not have.
 
     With *mask*, secrets and payment data stand as stand-ins in all four files; without it a template that
     declares `unmasked` is told so.
@@ -102,6 +107,7 @@ def run(
     run_name = run_name or name
     if not _NAME.fullmatch(run_name):
         raise UsageError(f"a run's name is letters, digits, '.', '_' and '-'; got {run_name!r}")
+    thresholds = [read_threshold(expression) for expression in fail_on]
     started = now or datetime.now(UTC)
     with early_kernel(home) as kernel, new_folder(shelf) as folder:
         declared = template.parameters()
@@ -110,6 +116,7 @@ def run(
             asked["unmasked"] = True
         values = typed_values(name, declared, asked)
         _filters_of(values)  # a date, a zone or a label that does not exist is refused before anything runs
+        problem: QualityLabError | None
         notebook, problem = _execute(template, values, folder, kernel=kernel)
         if mask:
             masker = Masker(home)
@@ -123,6 +130,8 @@ def run(
         )
         if problem is None and not allow_empty and _is_empty(figures):
             problem = NoData(f"no_data: {name} found no call and no label in its window")
+        checked, passed = _checked(thresholds, figures, note)
+        problem = problem or passed
         summary = {
             "report": name,
             "parameters": {**{one.name: one.default for one in declared.values()}, **values},
@@ -132,7 +141,7 @@ def run(
             "figures": figures,
             "findings": list(note.findings),
             "tools": note.tools,
-            "thresholds": [],
+            "thresholds": plain(checked),
             "ok": problem is None,
             "problem": None if problem is None else str(problem),
         }
@@ -184,6 +193,18 @@ def _execute(
     notebook: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
     notebook["metadata"].get("papermill", {}).update(input_path=template.path.name, output_path=target.name)
     return notebook, problem
+
+
+def _checked(
+    thresholds: Sequence[Threshold], figures: Mapping[str, Any], note: Note
+) -> tuple[list[Checked], QualityLabError | None]:
+    """Return the thresholds with what came of them, and what is not fine about it."""
+    try:
+        checked = check(thresholds, figures, note.tools)
+    except UsageError as error:
+        return [], error
+    failed = [one.why for one in checked if one.why]
+    return checked, NotFine(f"threshold passed: {'; '.join(failed)}") if failed else None
 
 
 def _freshness(home: Path, values: Mapping[str, Any]) -> dict[str, Any]:

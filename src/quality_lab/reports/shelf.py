@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from quality_lab.errors import OutputError
-from quality_lab.reports.blocks import Html, asset, paragraph, table, tag, text
+from quality_lab.errors import OutputError, UsageError
+from quality_lab.reports.blocks import Html, asset, join, paragraph, table, tag, text
 
 _UNFINISHED = ".unfinished-"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -92,6 +93,33 @@ def put_on_shelf(folder: Path, shelf: Path, day: date, name: str) -> Path:
         number += 1
 
 
+def prune(shelf: Path, *, keep: int) -> list[Path]:
+    """Return the folders that were removed: of each report all but the *keep* newest runs.
+
+    A run in which minutes lie stays: they are what a meeting left behind.
+
+    Raises: UsageError where nothing would be kept, OutputError where a folder cannot be removed.
+    """
+    if keep < 1:
+        raise UsageError(f"wanted to keep at least one run of each report, came {keep}")
+    seen: Counter[str] = Counter()
+    removed = []
+    for run in runs(shelf):
+        seen[run.report] += 1
+        if seen[run.report] <= keep or (run.folder / "minutes.json").exists():
+            continue
+        aside = shelf / f"{_UNFINISHED}{run.folder.name}"  # gone in one step, however long removing takes
+        try:
+            run.folder.rename(aside)
+            shutil.rmtree(aside)
+        except OSError as error:
+            raise OutputError(f"{run.folder} cannot be removed: {error.strerror or error}") from error
+        removed.append(run.folder)
+    if removed:
+        write_index(shelf)
+    return removed
+
+
 def write_index(shelf: Path) -> Path:
     """Return the path of the page that lists every run on the shelf, written anew."""
     with _one_at_a_time(shelf):
@@ -120,8 +148,10 @@ def _row(run: Run) -> list[Html | str]:
     since, until = str(figures.get("since") or "")[:10], str(figures.get("until") or "")[:10]
     calls = figures.get("calls_in_window")
     problem = str(run.summary.get("problem") or "not fine")
+    beside = [name for name in ("slides", "minutes") if (run.folder / f"{name}.html").exists()]
+    links = [tag("a", name, href=f"{run.folder.name}/{name}.html") for name in beside]
     return [
-        tag("a", run.folder.name, href=f"{run.folder.name}/report.html"),
+        join([tag("a", run.folder.name, href=f"{run.folder.name}/report.html"), *links], " · "),
         run.report,
         f"{since} to {until}" if since and until else "–",
         f"{calls:,}" if isinstance(calls, int) else "–",

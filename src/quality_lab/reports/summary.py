@@ -11,7 +11,7 @@ from quality_lab.answers.words import number, percent, percent_range
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~@])")
 _AT_THE_START = re.compile(r"^(\s*(?:\d+(?=[.)]\s))?)([#>+=.)-])")  # what would begin a list or a heading
-_RATES = ("rate", "share", "coverage")
+RATES = ("rate", "share", "coverage")  # how the names of shares end
 
 
 def markdown_text(words: str) -> str:
@@ -50,11 +50,16 @@ def _figure(name: str, figures: Mapping[str, Any]) -> str:
         return "not known"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
-    if not name.endswith(_RATES):
+    if not name.endswith(RATES):
         return number(value)
-    words = name.split("_")
-    stems = ["_".join(words[:length]) for length in range(len(words), 0, -1)]  # judged_failure, judged
-    stem = next((stem for stem in stems if f"{stem}_low" in figures), name)
+    stem = bounds_stem(name, figures) or name
     low, high = figures.get(f"{stem}_low"), figures.get(f"{stem}_high")
     interval = f" ({percent_range(low, high)})" if low is not None and high is not None else ""
     return f"{percent(value)}{interval}"
+
+
+def bounds_stem(name: str, figures: Mapping[str, Any]) -> str | None:
+    """Return what the names of a rate's bounds begin with (judged_failure_rate: judged); None without bounds."""
+    words = name.split("_")
+    stems = ["_".join(words[:length]) for length in range(len(words), 0, -1)]  # judged_failure, judged
+    return next((stem for stem in stems if f"{stem}_low" in figures), None)
