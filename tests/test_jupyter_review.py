@@ -270,7 +270,11 @@ def test_a_label_counts_as_said_while_the_database_is_busy(builder, monkeypatch)
 
 
 def test_a_card_tells_the_story_around_its_call_and_nobodys_label(builder):
-    call = builder.call(message_position=2, arguments='{"amount":1.50,"id":12345678901234567890123}')
+    given, came = (
+        '{"amount":1.50,"id":12345678901234567890123}',
+        '[{"name":"Sedan","seats":3,"price":{"THB":600,"EUR":15.20}}]',
+    )
+    call = builder.call(message_position=2, arguments=given, result=came)
     builder.message("user", "15000 baht, please", position=1)
     builder.message("assistant", "Here you are.", position=3)
     builder.label(call, "bad_args", KIM, note="no")
@@ -286,6 +290,7 @@ def test_a_card_tells_the_story_around_its_call_and_nobodys_label(builder):
     ]
     assert card["story"][0]["text"] == "15000 baht, please"
     assert card["arguments"]["text"] == '{"amount": 1.50, "id": 12345678901234567890123}'
+    assert max(map(len, card["result"]["text"].splitlines())) < 50  # half a page
     assert json.loads(card["editable"]) == {"amount": 1.5, "id": 12345678901234567890123}
     assert KIM not in json.dumps(card)
 

@@ -133,10 +133,7 @@ def _block(json_text: str | None, state: str) -> dict[str, Any]:
 
 
 def _shown(json_text: str) -> str:
-    laid_out = readable(json_text)
-    if len(laid_out) > _WIDTH and "\n" not in laid_out:
-        laid_out = pretty(laid_out, width=_WIDTH)
-    return _cut(visible(laid_out, keep=_KEEP), _LONGEST)
+    return _cut(visible(pretty(readable(json_text), width=_WIDTH), keep=_KEEP), _LONGEST)
 
 
 def _cut(text: str, longest: int) -> str:
