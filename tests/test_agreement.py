@@ -199,8 +199,17 @@ def test_where_one_reviewer_never_varies_there_is_no_interval():
 
 
 def test_where_all_variation_is_in_one_conversation_there_is_no_interval():
-    rated = [*ratings({"a": "xx", "b": "xx"}), Rating("odd", "chat", "a", "y"), Rating("odd", "chat", "b", "y"),
-             Rating("odder", "chat", "a", "y"), Rating("odder", "chat", "b", "x")]  # fmt: skip  # two calls of one chat
+    rated = [
+        Rating(unit, chat, reviewer, value)
+        for unit, chat, said in (
+            ("1", "long", "xx"),
+            ("2", "long", "xx"),
+            ("3", "short", "xx"),
+            ("4", "odd", "yy"),
+            ("5", "odd", "yx"),
+        )
+        for reviewer, value in zip("ab", said, strict=True)
+    ]
 
     found = krippendorff_alpha(rated)
 

@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 from lab_builder import MONDAY, LabBuilder
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from quality_lab.errors import UsageError
 from quality_lab.metrics import Filters, agreement, confusion, disputes
@@ -59,13 +61,29 @@ def test_kappa_and_alpha_of_two_reviewers_are_those_worked_out_by_hand(builder):
 
 
 def test_a_reviewers_latest_label_is_the_rating_and_an_adjudication_is_none(builder):
-    (call, other) = say(builder, ["anna:bad_args bob:good_reply", "anna:bad_args bob:good_reply"])
+    call, other, _ = say(builder, ["anna:bad_args bob:good_reply"] * 3)
     builder.label(call, "good_reply", "anna", created_at=MONDAY + timedelta(days=1))
     builder.label(other, "bad_args", "carl", adjudication=True)
 
     row = agreement(builder.store())[0]
 
-    assert (row.calls, row.reviewers, row.agreed, row.settled, row.disputed) == (2, 2, 1, 1, 0)
+    assert (row.calls, row.reviewers, row.agreed, row.settled, row.disputed) == (3, 2, 1, 1, 1)
+
+
+def test_calls_of_one_conversation_are_one_to_the_interval_of_alpha(builder):
+    said = ["bad_args good_reply", "bad_args bad_args", "good_reply good_reply", "good_reply bad_args"] * 4
+    for place, row in enumerate(said):
+        call = builder.call(conversation_id=f"chat {place // 4}")
+        for reviewer, label in zip(("anna", "bob"), row.split(), strict=True):
+            builder.label(call, label, reviewer)
+
+    row = agreement(builder.store())[0]
+
+    # each conversation is like the others: without any of them alpha moves alike, so nothing spreads
+    assert (row.calls, row.conversations, row.flags) == (16, 4, ("few_conversations",))
+    assert row.alpha == pytest.approx(1 - 0.5 / (2 * 16 * 16 / (32 * 31)))
+    assert (row.alpha_low, row.alpha_high) == (None, None)
+    assert row.kappa_low is not None
 
 
 def test_of_three_reviewers_kappa_is_about_three_pairs_and_says_so(builder):
@@ -203,16 +221,38 @@ def test_confusion_counts_calls_of_which_another_tool_was_named_among_the_review
     builder.label(calls[3], "missing_tool", "bob", expected_tool="weather")
     builder.label(calls[4], "bad_args", "bob", expected_tool="get_tour")  # the tool was right
     builder.label(calls[5], "good_reply", "bob", expected_tool="weather")  # nothing was wrong
+    behind = builder.call("get_tour", wrapped_tool="weather", conversation_id="dispatched")
+    builder.label(behind, "bad_args", "bob", expected_tool="weather")  # as the dispatcher did
     builder.calls(10, "get_tour")  # nobody reviewed these
 
     first, second = confusion(builder.store())
 
-    assert (first.called, first.expected, first.calls, first.reviewed) == ("get_tour", "get_tours", 3, 6)
-    assert (first.share, first.wrong_tool, first.missing_tool) == (0.5, 3, 1)
-    assert first.low == pytest.approx(0.1876, abs=1e-4)  # Wilson, 3 of 6
+    assert (first.called, first.expected, first.calls, first.reviewed) == ("get_tour", "get_tours", 3, 7)
+    assert (first.share, first.wrong_tool, first.missing_tool) == (3 / 7, 3, 1)
+    assert first.low == pytest.approx(proportion_confint(3, 7, method="wilson")[0])
     assert (second.expected, second.calls, second.wrong_tool, second.missing_tool) == ("weather", 1, 0, 1)
     assert len(first.examples) == 3
     assert first.flags == ("few_conversations",)
+
+
+def test_the_interval_of_a_confusion_knows_that_its_calls_come_in_few_conversations(builder):
+    sizes, named = [6, 4, 3, *[1] * 9], [5, 3, *[0] * 10]
+    for chat, (size, wrong) in enumerate(zip(sizes, named, strict=True)):
+        for place in range(size):
+            call = builder.call(conversation_id=f"chat {chat}")
+            if place < wrong:
+                builder.label(call, "wrong_tool", expected_tool="pay")
+            else:
+                builder.label(call, "good_reply")
+
+    row = confusion(builder.store())[0]
+
+    p, n, chats = 8 / 22, 22, 12
+    spread = sum((y - p * m) ** 2 for y, m in zip(named, sizes, strict=True))
+    worth = n / (chats / (chats - 1) * spread / (n * p * (1 - p)))
+    worth *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, chats - 1)) ** 2
+    assert (row.calls, row.reviewed, row.conversations, row.flags) == (8, 22, 12, ())
+    assert (row.low, row.high) == pytest.approx(proportion_confint(p * worth, worth, method="wilson"))
 
 
 def test_a_word_that_settles_a_call_undoes_the_tools_that_others_named(builder):

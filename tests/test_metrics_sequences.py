@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from lab_builder import MONDAY, LabBuilder
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from quality_lab.errors import UsageError
 from quality_lab.metrics import Filters, sequences
@@ -128,6 +130,20 @@ def test_ping_pong_is_two_calls_and_the_same_two_again(builder):
     assert {example.conversation_id for example in answer[0].examples} == {"c1", "turned"}
 
 
+def test_one_tool_again_and_again_is_no_ping_pong(builder):
+    turn(builder, *[("a", "{}")] * 4, cycle=0)
+
+    assert found(sequences(builder.store())) == [("repeated_call", "a", 3, 1)]
+
+
+def test_a_guards_row_between_two_calls_does_not_part_them(builder):
+    turn(builder, ("find", "{}"))
+    builder.guard("unbacked_quote", cycle=0, call_index=1)
+    turn(builder, ("find", "{}"), cycle=1, call_index=2)
+
+    assert found(sequences(builder.store())) == [("repeated_call", "find", 1, 1)]
+
+
 def test_the_cycle_limit_is_upstreams_four_unless_one_is_given(builder):
     turn(builder, *[("find", f'{{"page":{page}}}') for page in range(4)])
     turn(builder, *[("find", f'{{"page":{page}}}') for page in range(3)], conversation_id="three rounds")
@@ -156,6 +172,7 @@ def test_a_write_right_after_a_failed_read_is_found_where_definitions_state_effe
     turn(builder, ("read", "{}", FAILED), ("write", "{}"))
     turn(builder, ("read", "{}"), ("write", "{}"), conversation_id="read well")
     turn(builder, ("write", "{}", FAILED), ("read", "{}"), conversation_id="the other way round")
+    turn(builder, ("write", '{"a":1}', FAILED), ("write", "{}"), conversation_id="wrote before")
     turn(builder, ("read", "{}", FAILED), ("look", "{}"), ("write", "{}"), conversation_id="looked again")
 
     answer = sequences(builder.store())
@@ -192,23 +209,36 @@ def test_filters_pick_the_call_and_not_those_before_it(builder):
 
 
 def test_the_interval_knows_that_repeats_come_in_few_conversations(builder):
-    for chat in range(12):
-        repeats = 3 if chat < 2 else 0
-        turn(builder, ("find", "{}"), *[("find", "{}")] * repeats, cycle=0, conversation_id=f"chat {chat}")
+    repeats = [3, 2, 1, *[0] * 9]
+    for chat, count in enumerate(repeats):
+        turn(builder, ("find", "{}"), *[("find", "{}")] * count, cycle=0, conversation_id=f"chat {chat}")
 
     row = sequences(builder.store())[0]
 
-    # 18 calls, 6 of them repeats, 3 in each of two conversations: worth far fewer calls than Wilson's 6 of 18
-    assert (row.calls, row.of_calls, row.conversations, row.of_conversations) == (6, 18, 2, 12)
-    assert row.low < 0.1628 < 0.5625 < row.high
+    p, n, chats = 6 / 18, 18, 12
+    spread = sum((y - p * (y + 1)) ** 2 for y in repeats)
+    worth = n / (chats / (chats - 1) * spread / (n * p * (1 - p)))
+    worth *= (stats.norm.ppf(0.975) / stats.t.ppf(0.975, chats - 1)) ** 2
+    assert (row.calls, row.of_calls, row.conversations, row.of_conversations) == (6, 18, 3, 12)
+    assert (row.low, row.high) == pytest.approx(proportion_confint(p * worth, worth, method="wilson"))
 
 
 def test_calls_of_a_feedback_export_and_guards_rows_are_no_sequence(builder):
     turn(builder, ("find", "{}"), ("find", "{}"), seen_in="feedback")
+    turn(builder, ("find", "{}", {"seen_in": "feedback"}), ("look", "{}"), conversation_id="half of it")
+    turn(builder, ("look", "{}", {"seen_in": "feedback"}), ("look", "{}"), conversation_id="labelled alone")
     builder.guard("unbacked_quote", conversation_id="g")
     builder.guard("unbacked_quote", conversation_id="g")
 
     answer = sequences(builder.store())
 
     assert found(answer) == []
+    assert answer.notes[0].startswith("effects_not_stated")
+
+
+def test_without_a_trace_export_no_order_is_known_and_it_says_so(builder):
+    turn(builder, ("find", "{}"), ("find", "{}"), seen_in="feedback")
+
+    answer = sequences(builder.store())
+
     assert answer.notes == ("no call that was asked for was seen in a trace export, so no order is known",)

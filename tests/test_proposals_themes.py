@@ -91,6 +91,12 @@ def test_the_order_of_notes_changes_nothing(builder, tmp_path):
     assert told(themes(builder.store())) == told(themes(other.store()))
 
 
+def test_accents_and_case_part_no_words(builder):
+    note(builder, ["Wrong café", "the CAFE again"])
+
+    assert [row.terms[0] for row in themes(builder.store())] == ["cafe"]
+
+
 def test_words_of_other_scripts_are_words(builder):
     note(builder, ["неверная валюта", "валюта неверная, баты", "дата в прошлом"])
 
