@@ -253,12 +253,16 @@ def test_a_disputed_call_comes_first_and_waits_for_a_word_after_the_draw(tmp_pat
     lab.label(uid, "good_reply", reviewer="dana")
     lab.label(uid, "bad_args", reviewer="lee")
 
-    drawn = lab.queue(size=10, seed=7, strategy="disputed", reviewers=["priya"], author="dana")
+    drawn = lab.queue(
+        size=10, seed=7, strategy="disputed", reviewers=["priya", "sam"], overlap=1.0, author="dana"
+    )
 
     [disputed] = [call for call in drawn if call.stratum == "disputed"]
-    assert (disputed.call_uid, disputed.done, disputed.waiting_for) == (uid, False, ("priya",))
+    assert (disputed.call_uid, disputed.done, disputed.waiting_for) == (uid, False, ("priya", "sam"))
+    assert lab.queues()[0].reviewed == 0
     lab.adjudicate(uid, "bad_args", reviewer="tomas")
     assert [call.done for call in lab.queue() if call.call_uid == uid] == [True]
+    assert lab.queues()[0].reviewed == 1
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,13 @@ def test_whoever_stops_early_leaves_about_the_same_part_of_each_stratum(drawn, d
         assert abs(reviewed[name] - len(calls) * stop / len(order)) <= len(drawn)
 
 
+def test_a_stratum_of_one_call_stands_in_the_middle_and_ties_go_by_the_order_of_strata() -> None:
+    # the middles of equal parts: error at 1/2; rest at 1/6, 3/6 and 5/6
+    order = in_order({"error": ["a"], "rest": ["b", "c", "d"]})
+
+    assert [uid for _, uid in order] == ["b", "a", "c", "d"]
+
+
 people = st.lists(st.sampled_from(["dana", "lee", "priya", "tomas"]), min_size=2, unique=True)
 
 

@@ -55,6 +55,11 @@ def test_for_few_hits_the_lower_bound_is_poisson_s_and_for_few_others_the_upper_
     assert poisson < proportion_confint(hits, reviewed, method="wilson")[0]
 
 
+def test_poisson_s_bound_comes_nearer_as_the_stratum_is_used_up() -> None:
+    # 2 of 10,000 of 100,000: 20 - (20 - 3.5536) · sqrt(90,000 / 99,999) = 4.40 calls, rounded outward
+    assert stratum_interval(stratum(100_000, 10_000, 2))[0] * 100_000 == pytest.approx(4)
+
+
 def test_three_hits_of_twenty_are_not_few() -> None:
     wanted = proportion_confint(3, 20, method="wilson")
 
