@@ -665,6 +665,20 @@ def test_a_label_that_comes_back_from_upstream_counts_once_and_keeps_its_reviewe
     } == labels
 
 
+def test_a_review_that_comes_back_is_no_second_reviewer_s(reviewed, server):
+    queue = ("queue", "--home", reviewed)
+    run(*queue, "--size", 4, "--seed", 1, "--reviewers", "dana,lee", "--overlap", 1, "--author", "dana")
+    for number in range(1, 5):
+        label(reviewed, number, "other")
+    before = run("queue", "progress", "--home", reviewed, "--json").document
+    push(reviewed, server)
+
+    pull(reviewed, server)
+
+    assert {row["reviewer"]: row["left"] for row in before} == {"dana": 0, "lee": 4}
+    assert run("queue", "progress", "--home", reviewed, "--json").document == before
+
+
 def test_notes_of_pushes_load_by_the_one_door_and_are_understood(reviewed, server):
     label(reviewed, 1, "bad_args")
     push(reviewed, server)

@@ -1,5 +1,6 @@
 -- One row is a call of the queue $queue with one of the reviews since it was drawn, or with none, in the order of review.
--- An earlier review of it counts too, unless it was drawn because reviewers disagreed on it.
+-- An earlier review of it counts too, unless it was drawn because reviewers disagreed on it; one that was pushed and
+-- came back is its reviewer's.
 with
 queue as (
     select q.*, h.drawn_at
@@ -14,6 +15,8 @@ reviews as (
     join feedback as f on f.call_uid = q.call_uid
     where f.target_level = 'call' and f.label is not null and f.author_kind = 'HUMAN'
       and (q.stratum <> 'disputed' or f.created_at >= q.drawn_at)
+      and (f.key_space <> 'quality_lab'
+           or 'quality_lab/' || f.tenant || '/' || f.key not in (select retracts from retractions))
     group by q.call_uid, f.author
 )
 select q.key, cast(q.call_uid as varchar(36)) as call_uid, c.conversation_id, q.tool_name, c.outcome, c.error_text,
