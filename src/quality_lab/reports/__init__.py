@@ -3,6 +3,7 @@
     from quality_lab import reports
     page = reports.quality_page(lab)     # the parts of the quality report, for a notebook's cells
     page = reports.regressions_page(lab) # those of the report on regression cases
+    page = reports.tool_page(lab, tool="pay")  # those of the report on one tool
     page = reports.coach_review_page(lab)  # those of a meeting's agenda
     reports.note(calls_in_window=401)    # hand figures over to summary.json
     reports.run(home, "quality")         # run a template; what `quality-lab report` does
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from quality_lab.reports.coach_review.page import coach_review_page as coach_review_page
     from quality_lab.reports.quality import quality_page as quality_page
     from quality_lab.reports.regressions.page import regressions_page as regressions_page
+    from quality_lab.reports.tool.page import tool_page as tool_page
 
 __all__ = [
     "Parameter",
@@ -37,6 +39,7 @@ __all__ = [
     "run",
     "runs",
     "templates",
+    "tool_page",
 ]
 
 
@@ -53,6 +56,10 @@ def __getattr__(name: str) -> object:
         from quality_lab.reports.regressions.page import regressions_page
 
         return regressions_page
+    if name == "tool_page":
+        from quality_lab.reports.tool.page import tool_page
+
+        return tool_page
     if name == "figures":
         from importlib import import_module
 
