@@ -35,8 +35,8 @@ def plan(
 ) -> Plan:
     """Return what there is to run in *lines*: every case that is *wanted* but those that are skipped.
 
-    *tenants* says whose case each line holds; without it all are of the default tenant. Of *supported_tools* only skipping is left to upstream's check: in a re-run they are the tools that may be
-    called.
+    *tenants* says whose case each line holds; without it all are of the default tenant. Of *supported_tools*
+    only skipping is left to upstream's check: in a re-run they are the tools that may be called.
     """
     results = check_cases(
         lines,
