@@ -169,15 +169,8 @@ class RecordMaker:
             tally(self._reading.notes, self._reading.notes.not_understood, f"actor {actor}")
         key = place.text(rule.id)
         if key is None:
-            told = (
-                conversation_id,
-                tool_name,
-                str(started),
-                call_id or "",
-                str(turn),
-                str(cycle),
-                arguments or "",
-            )
+            where = (str(started), call_id or "", str(turn), str(cycle))
+            told = (conversation_id, tool_name, *where, arguments or "")
             digest = hashlib.sha256("\x1f".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:20]
             key = f"{conversation_id}/{digest}/{self._place('key', conversation_id, digest)}"
         place_in_turn = self._place("turn", conversation_id, turn)
