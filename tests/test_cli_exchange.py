@@ -323,15 +323,18 @@ def test_a_token_that_rows_send_back_stands_in_no_file(home, server):
 
 
 def test_hostile_rows_load_as_any_others_and_act_on_no_terminal(home, server):
-    server.calls[0]["toolName"] = "\x1b[31m<script>\u202e"
+    name = "\x1b[31m<script>\u202e"  # in a full page, so that it stands in what is said of slices
+    server.calls = [trace(n, toolName=name, createdAt=1781000000 + n) for n in range(1, 1002)]
     server.before = lambda method, target: (
         (200, b'{"id":1,"recordType":"x\\u001b[2J"}\nnot json\x1b[2J\n') if "cases/export" in target else None
     )
 
     ran = run("--home", home, "pull", "--api-base", server.base, "--what", "calls,cases")
 
-    assert "\x1b" not in ran.out + ran.err
-    assert "\u202e" not in ran.out + ran.err
+    shown = ran.out + ran.err + repr(open_lab(home).pull(server.base, token=TOKEN, what=["calls"]))
+    assert "toolName \\x1b[31m<script>\\u202e: a full page" in shown
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
     assert ran.code == 3  # cases that no format knows, in a file that was named
 
 
@@ -542,12 +545,14 @@ def test_a_change_of_mind_is_sent_and_what_it_replaced_is_not(reviewed, server):
 def test_secrets_in_notes_go_as_stand_ins(reviewed, server):
     label(reviewed, 1, "bad_args", "--note", "card 4111 1111 1111 1111")
 
+    label(reviewed, 2, "other", "--note", "\x1b[31mred")
     shown = run("--home", reviewed, "push", "--api-base", server.base, "--dry-run")
     push(reviewed, server)
 
-    ((_, body),) = server.wrote
+    body = server.wrote[0][1]
     assert body["note"].startswith("card [card-")
     assert body["note"] in shown.out
+    assert "other on call 2: \\x1b[31mred" in shown.out
     assert "4111" not in shown.out
 
 

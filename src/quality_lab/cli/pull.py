@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quality_lab.answers import visible
 from quality_lab.cli.notices import reading_progress, say
 from quality_lab.cli.options import Function, example, with_json, with_lab
 from quality_lab.cli.output import print_json
@@ -116,4 +115,4 @@ def _tell(pulled: Pulled, as_json: bool) -> None:
             say(notice)
         print_json(pulled.to_json())
     else:
-        print(visible(repr(pulled), keep="\n"))
+        print(pulled)

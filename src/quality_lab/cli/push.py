@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quality_lab.answers import visible
 from quality_lab.cli.notices import say
 from quality_lab.cli.options import example, with_json, with_lab
 from quality_lab.cli.output import print_json
@@ -61,4 +60,4 @@ def _tell(pushed: Pushed, as_json: bool) -> None:
     if as_json:
         print_json(pushed.to_json())
     else:
-        print(visible(repr(pushed), keep="\n"))
+        print(pushed)

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from quality_lab import json_text
+from quality_lab.answers import visible
 from quality_lab.errors import OutputError, ServiceError
 from quality_lab.quality_api.reading import Kind
 from quality_lab.quality_api.slices import Gathered, Row, Slice
@@ -141,7 +142,7 @@ class Pulled:
             + (f", in {one.file}" if one.file else "")
             for one in self.kinds
         ]
-        return "\n".join([*told, *self.notices, repr(self.load)])
+        return "\n".join([*(visible(line) for line in (*told, *self.notices)), repr(self.load)])
 
 
 class PullStopped(ServiceError):

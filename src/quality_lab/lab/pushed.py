@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from quality_lab.answers import visible
 from quality_lab.errors import ServiceError
 from quality_lab.json_text import compact
 
@@ -104,7 +105,7 @@ class Pushed:
                 if one.done == "to_send"
             ]
         told += [f"  not sent, {count:,}: {reason}" for reason, count in self.not_sent.items()]
-        return "\n".join(told)
+        return "\n".join(map(visible, told))
 
     def _told(self, of: Sequence[PushedLabel] | Sequence[PushedDecision]) -> str:
         return ", ".join(f"{count:,} {_WORDS[done]}" for done, count in self.counts(of).items() if count)
