@@ -29,7 +29,7 @@ class Reports(click.Group):
 
 @click.group(
     cls=Reports,
-    subcommand_metavar="NAME [OPTIONS] | show NAME | list | open [RUN] | close [RUN]",
+    subcommand_metavar="NAME [OPTIONS] | show NAME | list | open [RUN] | close [RUN] | accept RUN | prune",
     epilog=example(
         "quality-lab report quality --since 7d",
         "quality-lab report coach-review                 before a meeting",
@@ -163,12 +163,25 @@ def open_report(lab: Lab, name: str | None, as_json: bool) -> None:
         say("no browser can be opened from here")
 
 
+@report.command(epilog=example("quality-lab report accept 2026-06-01-quality"))
+@click.argument("name", metavar="RUN")
+@with_json
+@with_lab
+def accept(lab: Lab, name: str, as_json: bool) -> None:
+    """Accept the RUN: later quality reports on the same calls say whether it is better or worse than in it."""
+    accepted = lab.accept_report(name)
+    if as_json:
+        print_json({"run": accepted.run, "figures": dict(accepted.figures)})
+    else:
+        say(f"{accepted.run} is what later reports are compared with")
+
+
 @report.command(epilog=example("quality-lab report prune --keep 10"))
 @click.option("--keep", type=click.IntRange(min=1), metavar="N", required=True, help="Runs of each report.")
 @with_json
 @with_lab
 def prune(lab: Lab, keep: int, as_json: bool) -> None:
-    """Remove all but the N newest runs of each report; runs that hold the minutes of a meeting stay."""
+    """Remove all but the N newest runs of each report; accepted ones and those with a meeting's minutes stay."""
     removed = [str(folder) for folder in lab.prune_reports(keep=keep)]
     if as_json:
         print_json({"removed": removed})

@@ -14,6 +14,7 @@ from quality_lab.errors import OutputError
 from quality_lab.lab.filter_words import FilterWords
 
 if TYPE_CHECKING:
+    from quality_lab.reports.accepted import Accepted
     from quality_lab.reports.run import ReportRun
 
 
@@ -134,7 +135,7 @@ class Reporting:
     def prune_reports(self, *, keep: int, out: Path | str | None = None) -> list[Path]:
         """Return the folders of runs that were removed from *out*, by default the home's `reports/`.
 
-        Of each report the *keep* newest runs stay, and every run that holds the minutes of a meeting.
+        Of each report the *keep* newest runs stay, the accepted one, and every run that holds a meeting's minutes.
 
         >>> import quality_lab as ql
         >>> ql.open_demo().prune_reports(keep=5)
@@ -142,9 +143,28 @@ class Reporting:
 
         Raises: UsageError where nothing would be kept, OutputError.
         """
+        from quality_lab.reports.accepted import accepted_runs
         from quality_lab.reports.shelf import prune
 
-        return prune(self.home / "reports" if out is None else Path(out), keep=keep)
+        shelf = self.home / "reports" if out is None else Path(out)
+        return prune(shelf, keep=keep, stays=accepted_runs(shelf))
+
+    def accept_report(self, run: str) -> Accepted:
+        """Return the run of that name, accepted: later quality reports say better or worse than in it.
+
+        Its figures are kept in `reports/accepted.json`, until another run of the report is accepted. A report on
+        other calls (other filters) goes on being compared with the equal window before it.
+
+        >>> import quality_lab as ql
+        >>> ql.open_demo().accept_report("2026-06-01-horoscope")
+        Traceback (most recent call last):
+        quality_lab.errors.UnknownName: wanted a run in ..., came '2026-06-01-horoscope'; ...
+
+        Raises: UnknownName where there is no such run, NotFine where it is not fine itself, OutputError.
+        """
+        from quality_lab.reports.accepted import accept
+
+        return accept(self.home / "reports", run)
 
     def notebooks(self) -> Path:
         """Return the home's `notebooks/`, in which every template lies; those that were there are untouched.

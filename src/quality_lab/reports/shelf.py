@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -93,10 +93,10 @@ def put_on_shelf(folder: Path, shelf: Path, day: date, name: str) -> Path:
         number += 1
 
 
-def prune(shelf: Path, *, keep: int) -> list[Path]:
+def prune(shelf: Path, *, keep: int, stays: Collection[str] = ()) -> list[Path]:
     """Return the folders that were removed: of each report all but the *keep* newest runs.
 
-    A run in which minutes lie stays: they are what a meeting left behind.
+    Runs named in *stays* stay, and those in which minutes lie: they are what a meeting left behind.
 
     Raises: UsageError where nothing would be kept, OutputError where a folder cannot be removed.
     """
@@ -106,7 +106,8 @@ def prune(shelf: Path, *, keep: int) -> list[Path]:
     removed = []
     for run in runs(shelf):
         seen[run.report] += 1
-        if seen[run.report] <= keep or (run.folder / "minutes.json").exists():
+        kept = seen[run.report] <= keep or run.folder.name in stays
+        if kept or (run.folder / "minutes.json").exists():
             continue
         aside = shelf / f"{_UNFINISHED}{run.folder.name}"  # gone in one step, however long removing takes
         try:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.windows import WindowFacts, window_facts
+from quality_lab.reports.accepted import Accepted
 
 DAYS = 28  # of a report that was not told since when
 _WEEK = timedelta(days=7)
@@ -24,6 +25,7 @@ class ReportWindow:
     before: Filters | None  # the equal window just before; None where the window has no beginning
     facts: WindowFacts
     facts_before: WindowFacts | None
+    accepted: Accepted | None = None  # a run to compare with, in place of the window before
 
     @property
     def zone(self) -> ZoneInfo:

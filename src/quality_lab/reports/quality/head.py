@@ -91,30 +91,41 @@ def age_words(hours: float) -> str:
 
 
 def state(window: ReportWindow) -> list[str]:
-    """Return whether it is better or worse than in the equal window just before, as sentences."""
-    now, before = window.facts, window.facts_before
+    """Return whether it is better or worse than in the accepted run, else the equal window before, as sentences."""
+    now, before, kept = window.facts, window.facts_before, window.accepted
+    if kept is not None:
+        day = kept.generated_at.astimezone(window.zone)
+        then = f"in the accepted report of {day.day} {day:%B}"
+        failed = kept.rate("error_rate", "error", of="calls_in_window")
+        wrong = kept.rate("judged_failure_rate", "judged", of="reviewed_calls")
+        return _sentences(window, failed, wrong, then)
     if now.calls and now.newest_call_at is None:
         return ["There is nothing to compare with, as no call has a time."]
     if before is None or not (before.calls or before.reviewed):
         first = now.first_call_at
         begin = f"; the first call known is of {first.astimezone(window.zone):%-d %B %Y}" if first else ""
         return [f"There is nothing to compare with: no call is known from the time just before this{begin}."]
+    return _sentences(window, before.failed_rate(), before.wrong_rate(), "in the equal time before")
+
+
+def _sentences(window: ReportWindow, failed: Rate | None, wrong: Rate | None, then: str) -> list[str]:
+    now = window.facts
     sentences = [
-        _compared("Calls fail", now.failed_rate(), before.failed_rate(), "calls"),
-        _compared("Reviewers judge calls wrong", now.wrong_rate(), before.wrong_rate(), "reviewed calls"),
+        _compared("Calls fail", now.failed_rate(), failed, "calls", then),
+        _compared("Reviewers judge calls wrong", now.wrong_rate(), wrong, "reviewed calls", then),
     ]
     said = [sentence for sentence in sentences if sentence]
-    return [f"{sentence} " for sentence in said] or ["Neither window has a rate that could be compared."]
+    return [f"{sentence} " for sentence in said] or [f"Neither now nor {then} is there a rate to compare."]
 
 
-def _compared(what: str, now: Rate | None, before: Rate | None, of: str) -> str:
+def _compared(what: str, now: Rate | None, before: Rate | None, of: str, then: str) -> str:
     apart = difference(now, before)
     if apart is None or now is None or before is None:
         return ""
     if min(now.n, before.n) < 10:
         return f"{what}: not enough data ({now.n} {of} now, {before.n} before)."
     share = f"{percent(now.value)} ({percent_range(now.low, now.high)})"
-    earlier = f"{percent(before.value)} in the equal time before"
+    earlier = f"{percent(before.value)} {then}"
     if apart[1] > 0:
         return f"{what} more often than before: {share} of {of}, {earlier}; that is beyond noise."
     if apart[2] < 0:
@@ -153,6 +164,8 @@ def note_figures(window: ReportWindow) -> Mapping[str, object]:
     facts, before = window.facts, window.facts_before
     failed, wrong = facts.failed_rate(), facts.wrong_rate()
     failed_before = None if before is None else before.failed_rate()
+    if window.accepted is not None:
+        failed_before = window.accepted.rate("error_rate", "error", of="calls_in_window")
     apart = difference(failed, failed_before)
     return {
         "conversations": facts.conversations,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -19,6 +20,8 @@ from quality_lab.metrics.signs.shares import gate_reasons, weekly_outcomes
 from quality_lab.people import People, read_people
 from quality_lab.proposals import Proposal, proposals
 from quality_lab.reports import figures
+from quality_lab.reports.accepted import accepted
+from quality_lab.reports.agreed import agreed_words
 from quality_lab.reports.blocks import Html, Piece, join, paragraph, section
 from quality_lab.reports.findings import Finding, findings
 from quality_lab.reports.notes import Note, note
@@ -91,7 +94,8 @@ class QualityPage:
     def window(self) -> ReportWindow:
         """The window, and what it holds."""
         with self._store.together():
-            return report_window(self._store, self._asked)
+            found = report_window(self._store, self._asked)
+        return replace(found, accepted=accepted(self._store.home / "reports", "quality", self._asked))
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
@@ -210,8 +214,14 @@ class QualityPage:
         rows = reviewed(self._store, filters=filters, least_reviewers=2)
         disputed = [row.call_uid for row in rows if row.disputed]
         said = label_notes(self._store, filters=filters, chosen=disputed) if disputed else []
+        agreed = agreed_words(self._store, filters=filters) if rows else None
         return Piece(
-            section("disputes", "Where reviewers disagree", tables.disputes(rows, said, self._people))
+            section(
+                "disputes",
+                "Where reviewers disagree",
+                tables.disputes(rows, said, self._people),
+                paragraph(agreed) if agreed else None,
+            )
         )
 
     def guards_and_gates(self) -> Piece:
@@ -261,8 +271,6 @@ class QualityPage:
 
 def _by_call(filters: Filters) -> Filters:
     """Return the filters with the window meaning the call, so that labels and calls share one window."""
-    from dataclasses import replace
-
     return replace(filters, time="call")
 
 
