@@ -12,6 +12,7 @@ from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.reviews import LabelNote, label_notes
 from quality_lab.people import People, read_people
 from quality_lab.proposals import Followed
+from quality_lab.reports.agreed import agreed_words
 from quality_lab.reports.attached import Agenda, Slides
 from quality_lab.reports.blocks import Html, Piece, items, join, paragraph, section, tag
 from quality_lab.reports.coach_review import parts
@@ -170,6 +171,7 @@ class CoachReviewPage:
             )
             return Piece(section("disputes", "Where reviewers disagree", paragraph(why)))
         left = len(found) - len(told)
+        agreed = agreed_words(self._store, filters=self.window.filters)
         return Piece(
             section(
                 "disputes",
@@ -177,6 +179,7 @@ class CoachReviewPage:
                 paragraph(
                     "To settle one, adjudicate it: that word wins over every reviewer's.", class_="quiet"
                 ),
+                paragraph(agreed) if agreed else None,
                 *(_dispute(one) for one in told),
                 paragraph(f"{counted(left, 'older one')} left out here.", class_="quiet") if left else None,
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -20,7 +19,6 @@ from quality_lab.metrics.signs.shares import gate_reasons, weekly_outcomes
 from quality_lab.people import People, read_people
 from quality_lab.proposals import Proposal, proposals
 from quality_lab.reports import figures
-from quality_lab.reports.accepted import accepted
 from quality_lab.reports.agreed import agreed_words
 from quality_lab.reports.blocks import Html, Piece, join, paragraph, section
 from quality_lab.reports.findings import Finding, findings
@@ -94,8 +92,7 @@ class QualityPage:
     def window(self) -> ReportWindow:
         """The window, and what it holds."""
         with self._store.together():
-            found = report_window(self._store, self._asked)
-        return replace(found, accepted=accepted(self._store.home / "reports", "quality", self._asked))
+            return report_window(self._store, self._asked)
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
@@ -271,6 +268,8 @@ class QualityPage:
 
 def _by_call(filters: Filters) -> Filters:
     """Return the filters with the window meaning the call, so that labels and calls share one window."""
+    from dataclasses import replace
+
     return replace(filters, time="call")
 
 
