@@ -210,6 +210,20 @@ def test_a_settled_dispute_is_told_on_demand_with_what_it_was_settled_as(builder
     ]
 
 
+def test_disputes_are_picked_by_call_by_what_somebody_says_and_by_who_says_it(builder):
+    one, other = say(builder, ["anna:bad_args bob:good_reply", "anna:other bob:good_reply carl:bad_args"])
+    store = builder.store()
+
+    def picked(**filters) -> list[str]:
+        return [row.conversation_id for row in disputes(store, filters=Filters.of(**filters))]
+
+    assert picked(label="other") == [other.conversation_id]
+    assert picked(label=["bad_args", "wrong_tool"]) == [other.conversation_id, one.conversation_id]
+    assert picked(reviewer=["anna", "carl"]) == [other.conversation_id]
+    assert picked(conversation=one.conversation_id) == [one.conversation_id]
+    assert picked(since="2026-06-02") == []
+
+
 # ---- confusion ----
 
 

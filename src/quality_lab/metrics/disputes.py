@@ -79,8 +79,8 @@ def disputes(store: Asks, *, filters: Filters = EVERYTHING, settled: bool = Fals
     """Return the calls on which no label has a majority, those first on which most people spoke; newest first.
 
     With *settled* those come after them whose dispute an adjudication settled; `settled_as` is its label. The
-    reviewers' own words stand in `opinions`. Label filters pick nothing here; the window means the time of the
-    call.
+    reviewers' own words stand in `opinions`. A label filter picks calls of which somebody says so, a reviewer
+    filter whose words count; the window means the time of the call.
     """
     rows = put(store, DisputedLabel, "disputes", filters, settled=settled)
     found = [_dispute(list(several)) for _, several in groupby(rows, key=lambda row: row.call_uid)]

@@ -11,6 +11,7 @@ rated as (
 votes_of as (
     select call_uid, max(settled) as settled, max(created_at) as last_at,
            count(case when not adjudication then 1 end) as given,
+           count(case when array_contains($labels, label) then 1 end) as asked_about,
            count(case when not adjudication and label = 'good_reply' then 1 end) as good_reply,
            count(case when not adjudication and label = 'wrong_tool' then 1 end) as wrong_tool,
            count(case when not adjudication and label = 'missing_tool' then 1 end) as missing_tool,
@@ -25,6 +26,7 @@ contested as (
     where given > 1
       and 2 * greatest(good_reply, wrong_tool, missing_tool, bad_args, other) <= given
       and (settled = 0 or $settled)
+      and (cardinality($labels) = 0 or asked_about > 0)
 )
 select cast(k.call_uid as varchar(36)) as call_uid, cast(c.conversation_uid as varchar(36)) as conversation_uid,
        c.conversation_id, c.tool_name, c.source, c.style, c.arguments, c.outcome, c.created_at,
