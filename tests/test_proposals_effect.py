@@ -189,6 +189,24 @@ def test_other_tools_other_sources_guards_and_labelled_rows_outside_a_trace_do_n
     assert (found.calls_before, found.reviewed_before, found.rate_before) == (10, 10, 0.5)
 
 
+def test_reviewed_calls_that_a_queue_drew_because_they_failed_are_counted_and_said(story: Story) -> None:
+    story.reviewed(2, 20, at=MONDAY)
+    story.lab.calls(6, created_at=FIXED, is_error=True, error_origin="flag")
+    story.lab.calls(30, created_at=FIXED)
+    lab = story.fixed()
+    assert "queues drew" not in lab.effect(PROPOSAL)[0].why
+    drawn = lab.queue(size=12, strategy="errors", seed=3, author="dana@example.com")
+    for call in drawn:
+        lab.label(call.call_uid, "good_reply", reviewer="dana@example.com")
+
+    (found,) = lab.effect(PROPOSAL)
+
+    failed = sum(call.stratum == "error" for call in drawn)
+    assert 0 < failed < 12
+    assert (found.preferred_since, found.preferred_before) == (failed, 0)
+    assert found.why.endswith(f"had failed or were disputed: {failed} of 12 since, 0 of 20 before.")
+
+
 # ---- the day, and expectations that cannot be held against anything ----
 
 

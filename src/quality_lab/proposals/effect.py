@@ -65,6 +65,13 @@ class Effect:
         metadata={"help": "reviewed calls since the change that would tell; None: told, or nobody can say"}
     )
     undated_calls: int = field(metadata={"compact": False, "help": "made nobody knows when"})
+    preferred_before: int = field(
+        metadata={
+            "compact": False,
+            "help": "reviewed calls that a queue drew as they failed or were disputed",
+        }
+    )
+    preferred_since: int = field(metadata={"compact": False})
     few_conversations: bool = field(metadata={"compact": False, "help": "on either side"})
     tenant: str = field(metadata={"compact": False})
 
@@ -75,6 +82,7 @@ class EffectSums:
 
     side: str
     calls: int
+    preferred: int
     judged_n: int
     judged_y: int
     judged_conversations: int
@@ -124,6 +132,9 @@ def effect(store: Asks, change: Change, *, filters: Filters = EVERYTHING) -> Eff
     - `inconclusive`: neither, or the day is still to come; `needed` says how many reviewed calls would tell if
       the rate stayed as it is (where nobody has reviewed one: if none were judged so).
 
+    Calls that a queue drew because they had failed or were disputed fail more often than others. They count as
+    every reviewed call does, and are counted: where there are any, `why` says so.
+
     Where no limit was written down, or none can be read, before and since are compared with each other:
     verified where the rate fell beyond noise, not verified where it rose beyond noise.
     """
@@ -156,6 +167,7 @@ def effect(store: Asks, change: Change, *, filters: Filters = EVERYTHING) -> Eff
         needed = _needed(since, expected) if limited and expected else _needed_to_differ(before, since)
     moved = difference(since, before)
     made = {one: int(sides[one].calls) if one in sides else 0 for one in ("before", "since", "undated")}
+    preferred = {one: int(sides[one].preferred) if one in sides else 0 for one in ("before", "since")}
     found = Effect(
         verdict=verdict,
         why="",
@@ -184,6 +196,8 @@ def effect(store: Asks, change: Change, *, filters: Filters = EVERYTHING) -> Eff
         unread=expected.unread if expected else None,
         needed=needed,
         undated_calls=made["undated"],
+        preferred_before=preferred["before"],
+        preferred_since=preferred["since"],
         few_conversations=any(one is not None and one.few for one in (before, since)),
         tenant=change.tenant,
     )

@@ -18,21 +18,22 @@ def sentence(effect: Effect, *, zone: tzinfo) -> str:
     told = [_since(effect, zone), _before(effect)]
     told += [_expected(effect)] if effect.limit is not None else []
     figures = "; ".join(part for part in told if part)
-    unread = f" What was expected cannot be read: {effect.unread}." if effect.unread else ""
+    beside = f" What was expected cannot be read: {effect.unread}." if effect.unread else ""
+    beside += _preferred(effect)
     if effect.verdict != "inconclusive":
         if effect.limit is not None:
-            return f"{'Verified' if effect.verdict == 'verified' else 'Not verified'}: {figures}."
+            return f"{'Verified' if effect.verdict == 'verified' else 'Not verified'}: {figures}.{beside}"
         moved = "It fell" if effect.verdict == "verified" else "It rose"
-        return f"{moved} beyond noise: {figures}.{unread}"
+        return f"{moved} beyond noise: {figures}.{beside}"
     if not effect.calls_since:
         head = "Not enough data yet"
     elif effect.still_open and _broken(effect):
-        return f"Too early to say: {figures}."
+        return f"Too early to say: {figures}.{beside}"
     elif _told_apart(effect):
         head = "No difference beyond noise"
     else:
         head = "Not enough data yet"
-    return f"{head}: {figures}.{_wanted(effect)}{unread}"
+    return f"{head}: {figures}.{_wanted(effect)}{beside}"
 
 
 def in_short(effect: Effect) -> str:
@@ -75,6 +76,15 @@ def _expected(effect: Effect) -> str:
     limit = f"{'under' if effect.below else 'at most'} {percent(effect.limit)}"
     by = date.fromisoformat(effect.by) if effect.by else None
     return f"expected: {limit}" + (f" by {by.day} {by:%B %Y}" if by else "")
+
+
+def _preferred(effect: Effect) -> str:
+    """Return that reviewed calls were chosen because they looked bad; nothing where none was."""
+    if not effect.preferred_before and not effect.preferred_since:
+        return ""
+    since = f"{effect.preferred_since:,} of {effect.reviewed_since:,} since"
+    before = f"{effect.preferred_before:,} of {effect.reviewed_before:,} before"
+    return f" Mind that queues drew some of these calls because they had failed or were disputed: {since}, {before}."
 
 
 def _wanted(effect: Effect) -> str:
