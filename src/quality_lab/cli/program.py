@@ -114,6 +114,12 @@ VERBS = (
     ),
     Verb("tools", "quality_lab.cli.tools:tools", "List tools, show one, check a file of them.", TRY),
     Verb(
+        "lint-tools",
+        "quality_lab.cli.lint_tools:lint_tools",
+        "Say what definitions of tools leave a model to guess.",
+        TRY,
+    ),
+    Verb(
         "forget",
         "quality_lab.cli.forget:forget",
         "Take a person's content out, and say what remains in files.",
