@@ -100,6 +100,17 @@ def test_two_ids_of_one_name_stay_two_reviewers(home):
     }
 
 
+def test_two_reviewers_of_one_name_show_their_ids_where_both_are_listed(home):
+    lab = ql.open(home)
+
+    assert {shown(row.group) for row in lab.labels(by="reviewer")} == {
+        "Dana (3)",
+        "Dana (dana@example.com)",
+        "Tomas <b>",
+        "zoe",
+    }
+
+
 def test_a_reviewer_is_picked_by_name_or_by_id(home):
     def rows(reviewer: str) -> int:
         document = run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
@@ -133,18 +134,21 @@ class ReviewQuestions:
         return answer.with_rows(people.named(answer)) if people else answer
 
     def _groups_named(self, answer: Answer[Row], between: str = "\n") -> Answer[Row]:
-        """Return *answer* with names beside the ids in its column `group`, which *between* joins."""
+        """Return *answer* with names beside the ids in its column `group`, which *between* joins.
+
+        Groups whose names are the same show their ids as well.
+        """
         people = self.people
-
-        def named(group: str | None) -> str | None:
-            if group is None:
-                return None
-            names = [people.name(id_) for id_ in group.split(between)]
-            return Person(group, between.join(names))
-
         if not people:
             return answer
+        groups: list[str] = [group for row in answer if (group := getattr(row, "group", None)) is not None]
+        names = {group: between.join(map(people.name, group.split(between))) for group in groups}
+        several = {name for name, count in Counter(names.values()).items() if count > 1}
+        persons = {
+            group: Person(group, f"{name} ({group})" if name in several else name)
+            for group, name in names.items()
+        }
         return answer.with_rows(
-            replace(row, group=named(row.group))  # type: ignore[type-var,attr-defined]  # rows with a group
+            replace(row, group=persons.get(row.group))  # type: ignore[type-var,attr-defined]  # rows with a group
             for row in answer
         )

@@ -42,14 +42,14 @@ class Theme:
     theme: str = field(metadata={"help": "the words that tell these notes from the others of the label"})
     calls: int = field(metadata={"help": "calls with such a note"})
     noted_calls: int = field(metadata={"help": "all calls with this label and a note"})
+    notes: tuple[str, ...] = field(metadata={"help": "up to three different notes, the newest first"})
     conversations: int
     tools: tuple[str, ...] = field(metadata={"help": "tools that were called, most calls first"})
     last_at: datetime | None = field(metadata={"help": "time of the newest such label"})
     terms: tuple[str, ...] = field(metadata={"compact": False})
     examples: tuple[ThemeNote, ...] = field(
-        metadata={"compact": False, "help": "up to three different notes"}
+        metadata={"compact": False, "help": "the same notes with their calls"}
     )
-    notes: tuple[str, ...] = field(metadata={"help": "the same notes, as they were written"})
 
 
 def themes(store: Asks, *, filters: Filters = EVERYTHING, top: int | None = None) -> Answer[Theme]:
