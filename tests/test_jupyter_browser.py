@@ -25,6 +25,40 @@ HOSTILE = (
 )
 
 
+# JavaScript: texts in a desk whose contrast with what is behind them is below WCAG's 4.5, with that contrast.
+PALE = """desk => {
+    const parts = text => {
+        const numbers = text.match(/[\\d.]+(?:e-?\\d+)?/g).map(Number);
+        const [r, g, b, alpha = 1] = numbers;
+        return text.startsWith('color(') ? [r, g, b, alpha] : [r / 255, g / 255, b / 255, alpha];
+    };
+    const over = (top, under) => under.slice(0, 3).map((part, i) => top[i] * top[3] + part * (1 - top[3]));
+    const behind = node => {
+        const layers = [];
+        for (let one = node; one; one = one.parentElement) {
+            layers.push(parts(getComputedStyle(one).backgroundColor));
+        }
+        return layers.reverse().reduce((under, top) => over(top, under), [1, 1, 1]);
+    };
+    const light = rgb => {
+        const [r, g, b] = rgb.map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const pale = [];
+    const texts = document.createTreeWalker(document.querySelector(desk), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const node = texts.currentNode.parentElement;
+        if (!texts.currentNode.data.trim() || !node.checkVisibility()) continue;
+        const ground = behind(node);
+        const ink = over(parts(getComputedStyle(node).color), ground);
+        const [low, high] = [light(ground), light(ink)].sort((a, b) => a - b);
+        const contrast = (high + 0.05) / (low + 0.05);
+        if (contrast < 4.5) pale.push([texts.currentNode.data.slice(0, 40), contrast.toFixed(2)]);
+    }
+    return pale;
+}"""
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("lab") / "notebooks"
@@ -111,6 +145,28 @@ class Notebook:
         shown = [dots.nth(index).get_attribute("class") for index in range(dots.count())]
         return [place for place, name in enumerate(shown, 1) if "done" in name or "disputed" in name]
 
+    def wide(self) -> list[str]:
+        """Return the panes whose text runs out of them."""
+        return list(
+            self.page.evaluate(
+                "() => [...document.querySelectorAll('.ql-desk, .ql-pane, .ql-foot')]"
+                ".filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.className)"
+            )
+        )
+
+    def places(self) -> Any:
+        """Return how high and how low the parts of the review stand: nothing that is said or done may move them."""
+        return self.page.evaluate(
+            """() => {
+                const desk = document.querySelector('.ql-review').getBoundingClientRect();
+                return ['.ql-main', '.ql-foot', '.ql-label', '.ql-note', '.ql-status'].map(name => {
+                    const box = document.querySelector(`.ql-review ${name}`).getBoundingClientRect();
+                    return [name, box.y - desk.y, box.height].map(part =>
+                        typeof part === 'number' ? Math.round(part) : part);
+                });
+            }"""
+        )
+
     def as_it_was(self) -> bool:
         return bool(self.page.title().lstrip("● ") == self.title.lstrip("● "))
 
@@ -145,6 +201,7 @@ def test_ten_calls_are_labelled_by_keyboard_and_one_proposal_is_decided_and_all_
     ql.open(demo).label(uids[2], "good_reply", reviewer=KIM)
 
     notebook.focus(".ql-review")
+    frame = notebook.places()
     notebook.press("x", "y", "c", "v", "Shift+Enter", "Control+Enter")  # JupyterLab's own
     notebook.press("u", "Escape")  # nothing to take back yet
     notebook.press("1", "2")  # and the page moves on by itself
@@ -166,8 +223,11 @@ def test_ten_calls_are_labelled_by_keyboard_and_one_proposal_is_decided_and_all_
     for _ in range(7):
         notebook.press("k")
     notebook.page.locator(".ql-voices", has_text="disputed").wait_for()
-    notebook.press("a", "4")
+    notebook.press("a")
+    settling = notebook.places()
+    notebook.press("4")
     notebook.status("settled as bad args, saved")
+    assert frame == settling == notebook.places()
 
     lines = journal(demo)
     own = [line for line in lines if line["author"] == DANA]
@@ -288,12 +348,13 @@ def test_what_the_journal_refuses_is_not_shown_as_saved_and_can_be_tried_again(s
     notebook.focus(".ql-review")
     notebook.press("4")
     notebook.page.locator(".ql-trouble", has_text="labels.jsonl cannot be written").wait_for(timeout=30_000)
-    shown = notebook.saved()
+    shown, frame = notebook.saved(), notebook.places()
     in_the_way.unlink()
     notebook.page.locator(".ql-trouble button", has_text="Try again").click()
     notebook.status("Call 1: bad args, saved.")
 
     assert shown == []
+    assert frame == notebook.places()
     assert notebook.saved() == [1]
     assert [line["label"] for line in journal(demo)] == ["bad_args"]
     assert not notebook.page.locator(".ql-trouble").is_visible()
@@ -364,18 +425,46 @@ def test_hostile_text_runs_nothing_in_either_widget(server, chrome, tmp_path):
     notebook.press("k", "k", "k")
     notebook.page.locator(".ql-voices", has_text="<img").wait_for()
     review = notebook.page.locator(".ql-review").text_content()
+    wide = notebook.wide()
     notebook.focus(".ql-decide")
     notebook.page.locator(".ql-example").first.wait_for(timeout=30_000)
     notebook.press("x", "x", "a", "Escape")
     decide = notebook.page.locator(".ql-decide").text_content()
     links = notebook.page.locator(".ql-desk a").count()
+    wide += notebook.wide()
 
     assert "<script>document.title='ran'</script>" in review
     assert "<script>document.title='ran'</script>" in decide
     assert "javascript:document.title" in decide
     assert links == 0
+    assert wide == []
     assert notebook.page.locator(".ql-desk :is(script, img, style, iframe)").count() == 0
     assert notebook.as_it_was()
     assert notebook.said == []
     assert notebook.asked == []
+    notebook.page.close()
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_every_word_can_be_read_in_the_theme(server, chrome, demo, theme):
+    lab = ql.open(demo)
+    uids = [row.call_uid for row in lab.calls(conversation="chat-0060")]
+    lab.label(uids[0], "good_reply", reviewer=KIM)
+    name = review_notebook(server, "theme.ipynb", demo, repr(uids), f"decide(lab, reviewer={DANA!r})")
+    notebook = Notebook(chrome, server, name, theme=theme)
+
+    notebook.focus(".ql-review")
+    notebook.press("4")
+    notebook.status("Call 1: bad args, saved.")
+    notebook.press("k", "d", "e", "Escape", "?")
+    notebook.page.locator(".ql-voices", has_text="disputed").wait_for(timeout=30_000)
+    review = notebook.page.evaluate(PALE, ".ql-review")
+    notebook.focus(".ql-decide")
+    notebook.page.locator(".ql-example").first.wait_for(timeout=30_000)
+    notebook.press("p", "Enter")
+    notebook.status("Not saved", desk=".ql-decide")
+    decide = notebook.page.evaluate(PALE, ".ql-decide")
+
+    assert review == []
+    assert decide == []
     notebook.page.close()

@@ -132,7 +132,7 @@ function render({ model, el }) {
     refused = "";
     paintForm();
     const first = FIELDS.find(([, , where]) => where.includes(action));
-    if (action) fields.get(first[0]).input.focus();
+    if (action) fields.get(first[0]).input.focus({ preventScroll: true });
   }
 
   function decideIt() {
@@ -226,7 +226,7 @@ function render({ model, el }) {
     );
     listPane.scrollTop = kept;
     const current = list.querySelector('[aria-current="true"]');
-    if (current) current.scrollIntoView({ block: "nearest" });
+    if (current) bringIntoSight(listPane, current);
   }
 
   function paintCard() {
@@ -355,11 +355,14 @@ function render({ model, el }) {
       if (!all.length) return;
       openExample = (openExample + 1) % all.length;
       all.forEach((one, index) => (one.open = index === openExample));
-      all[openExample].scrollIntoView({ block: "nearest" });
+      bringIntoSight(cardPane, all[openExample]);
     },
     m: () => {
       const one = examples()[openExample];
-      if (one) one.querySelector(".ql-make input").focus();
+      if (!one) return;
+      const field = one.querySelector(".ql-make input");
+      field.focus({ preventScroll: true });
+      bringIntoSight(cardPane, field);
     },
     "?": toggleHelp,
     Enter: () => (action ? decideIt() : false),

@@ -96,6 +96,13 @@ function storyRow(step) {
   return row;
 }
 
+/** Scroll a pane, and nothing around it, until an element of it is in sight. */
+function bringIntoSight(pane, element) {
+  const [inner, outer] = [element.getBoundingClientRect(), pane.getBoundingClientRect()];
+  if (inner.top < outer.top) pane.scrollTop -= outer.top - inner.top + 8;
+  else if (inner.bottom > outer.bottom) pane.scrollTop += Math.min(inner.bottom - outer.bottom + 8, inner.top - outer.top);
+}
+
 /** Only these addresses become links; any other is shown as text. */
 function link(address) {
   let scheme = "";

@@ -281,8 +281,8 @@ function render({ model, el }) {
     paintCall();
     const field = callPane.querySelector(".ql-expected textarea");
     if (field) {
-      field.focus();
-      field.scrollIntoView({ block: "nearest" });
+      field.focus({ preventScroll: true });
+      bringIntoSight(callPane, field.closest(".ql-expected"));
     }
   }
 
@@ -369,6 +369,7 @@ function render({ model, el }) {
       dot.setAttribute("aria-label", `call ${index + 1}, ${word}`);
       dot.title = `call ${index + 1}: ${word}`;
     });
+    if (strip.children[place()]) bringIntoSight(strip, strip.children[place()]);
     progress.textContent = `${all.filter((item) => item.label).length} of ${all.length} labelled`;
   }
 
@@ -493,7 +494,7 @@ function render({ model, el }) {
   }
 
   const keys = {
-    n: () => (note.focus(), note.select()),
+    n: () => (note.focus({ preventScroll: true }), note.select()),
     e: openExpected,
     j: () => go(place() + 1),
     ArrowRight: () => go(place() + 1),
@@ -505,7 +506,7 @@ function render({ model, el }) {
       const definition = callPane.querySelector(".ql-definition");
       if (!definition) return;
       definition.open = !definition.open;
-      if (definition.open) definition.scrollIntoView({ block: "nearest" });
+      if (definition.open) bringIntoSight(callPane, definition);
     },
     "?": toggleHelp,
     Escape: () => {
