@@ -28,7 +28,7 @@ from quality_lab.reports.quality.appendix import appendix
 from quality_lab.reports.quality.exchange import Example, examples
 from quality_lab.reports.quality.head import head, note_figures, state
 from quality_lab.reports.quality.parts import Parts
-from quality_lab.reports.quality.weighted import weighted
+from quality_lab.reports.quality.weighted import weighted, weighted_figures
 from quality_lab.reports.window import ReportWindow, freshness, report_window
 from quality_lab.store import Store
 
@@ -263,6 +263,7 @@ class QualityPage:
             lead=[f"{self.window.words()}: {counts}.", *state(self.window)],
             **freshness(self.window),
             **note_figures(self.window),
+            **weighted_figures(self._store, self.window.filters),
         )
 
 
