@@ -392,3 +392,46 @@ def test_a_review_over_an_empty_window_is_written_and_not_fine(lab: Lab, tmp_pat
 
     assert (ran.code, "no_data" in ran.err) == (1, True)
     assert (Path(ran.document["folder"]) / "agenda.json").is_file()
+
+
+@pytest.mark.slow
+def test_hostile_text_runs_nothing_in_report_slides_or_minutes(tmp_path: Path, chromium: str) -> None:
+    from playwright.sync_api import sync_playwright
+
+    builder = LabBuilder(tmp_path / "home")
+    for call in builder.calls(12, HOSTILE, arguments=json.dumps({"a": HOSTILE}), source=HOSTILE):
+        builder.label(call, "bad_args", HOSTILE, note=HOSTILE)
+        builder.label(call, "good_reply", "ben", note=HOSTILE)
+    builder.label(builder.call(HOSTILE, source=HOSTILE, conversation_id=HOSTILE), "wrong_tool", HOSTILE)
+    builder.store()
+    lab = open_lab(builder.home)
+    for one in lab.proposals():
+        said = {"owner": HOSTILE, "note": HOSTILE, "expect": HOSTILE}
+        lab.decide(one.id, "apply", kind="other", ref=HOSTILE, effective_at=MONDAY, reviewer=HOSTILE, **said)
+    ran = run("--home", lab.home, "report", "coach-review", "-p", f"title={HOSTILE}", "--json")
+    assert ran.code == 0, ran.err
+    lab.label(lab.calls()[0].call_uid, "other", note=HOSTILE, reviewer=HOSTILE)
+    lab.adjudicate(lab.meeting().disputed[0], "bad_args", note=HOSTILE, reviewer=HOSTILE)
+    lab.decide(lab.proposals()[0].id, "close", note=HOSTILE, reviewer=HOSTILE)
+    folder = lab.close_meeting().folder
+
+    said_, asked, titles = [], [], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.on("console", lambda line: said_.append(line.text))
+        page.on("pageerror", lambda error: said_.append(str(error)))
+        page.on("dialog", lambda dialog: (said_.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: asked.append(request.url))
+        pages = [folder / name for name in ("report.html", "slides.html", "minutes.html")]
+        for place in [*pages, folder.parent / "index.html"]:
+            page.goto(place.as_uri())
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(200)
+            titles.append(page.title())
+            assert "document.title='ran'" in page.inner_text("body") or place.name == "index.html"
+        browser.close()
+
+    assert said_ == []
+    assert [url for url in asked if not url.startswith(folder.parent.as_uri())] == []
+    assert "ran" not in titles
