@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,8 +22,9 @@ from test_store_loading import trace
 
 from quality_lab.errors import ServiceError, StoreBusy
 from quality_lab.lab import open_lab
-from quality_lab.lab.pulling import PullStopped
+from quality_lab.lab.pulling import PullStopped, keep_rows
 from quality_lab.quality_api import Patience
+from quality_lab.quality_api.slices import Row
 from quality_lab.store.rows import uid
 
 HURRY = Patience(connect_s=1.0, read_s=0.5, total_s=5.0, tries=2, first_wait_s=0.01)
@@ -192,6 +194,7 @@ def test_what_came_before_is_in_no_second_file_and_changes_nothing(home, server)
 
     assert [(one["new"], one["file"]) for one in again.document["what"]] == [(0, None)] * 4
     assert not any(again.document["load"]["totals"].values())
+    assert again.document["load"]["files"] == []
     assert exports(home) == before
     assert run("--home", home, "labels", "--json").document == totals
 
@@ -226,6 +229,19 @@ def test_tenants_are_kept_apart(home, server):
     calls = run("--home", home, "calls", "--tenant", "south", "--json").document
     assert len(calls) == 4
     assert len(run("--home", home, "calls", "--json").document) == 8
+
+    (home / "data" / "quality.duckdb").unlink()
+    run("--home", home, "load", home / "data" / "exports")  # as if it were all one tenant's
+    pull(home, server, "--tenant", "south")
+    assert len(run("--home", home, "calls", "--tenant", "south", "--json").document) == 4
+
+
+def test_two_pulls_in_one_second_write_over_nothing(home):
+    told = {"home": home, "tenant": "default", "now": datetime(2026, 6, 1, tzinfo=UTC)}
+    first, second = (keep_rows([Row(text=f'{{"id":{n}}}', key=n)], "calls", **told) for n in (1, 2))
+
+    assert [first.file.name, second.file.name] == exports(home)[::-1]
+    assert [one.file.read_text() for one in (first, second)] == ['{"id":1}\n', '{"id":2}\n']
 
 
 def test_the_prefix_of_the_base_is_kept_and_its_user_and_password_are_shown_nowhere(home):
@@ -526,6 +542,16 @@ def test_a_word_that_settles_a_dispute_is_a_label_of_its_own(reviewed, server):
     push(reviewed, server)
 
     assert [one["label"] for one in server.labels] == ["bad_args", "good_reply"]
+
+
+def test_who_settles_what_they_said_themselves_says_it_once(reviewed, server):
+    label(reviewed, 1, "bad_args", by="dana")
+    run("--home", reviewed, "adjudicate", uid_of(1), "bad_args", "--reviewer", "dana")
+
+    done = push(reviewed, server).document
+
+    assert [one["done"] for one in done["labels"]] == ["sent", "there_already"]
+    assert len(server.labels) == 1
 
 
 def test_a_change_of_mind_is_sent_and_what_it_replaced_is_not(reviewed, server):

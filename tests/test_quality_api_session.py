@@ -12,7 +12,7 @@ from test_quality_api_fetch import HURRY, TOKEN
 from quality_lab.errors import UsageError
 from quality_lab.quality_api import ApiError, Session
 from quality_lab.quality_api.bodies import LabelBody
-from quality_lab.quality_api.reading import ENDPOINTS, everything, page
+from quality_lab.quality_api.reading import ENDPOINTS, everything, overview, page
 from quality_lab.quality_api.token import without_token_in_json
 from quality_lab.quality_api.writing import GivenLabel, already_given, labels_of_call
 
@@ -191,6 +191,21 @@ def test_a_value_nested_by_the_thousand_costs_nothing_else():
         found = page(session, ENDPOINTS["calls"], {})
 
     assert [row.text for row in found] == [f'{{"id":1,"args":{deep}}}', '{"id":2}']
+
+
+@pytest.mark.parametrize(
+    ("reply", "known"),
+    [
+        (b'{"totals":{"total":9},"byTool":[{"toolName":"pay"},{"toolName":" "}]}', (9, {"pay"})),
+        (b'{"totals":{"total":9},"byTool":[{"toolName":"tok\\u002dvery-secret-1"}]}', (9, {"***"})),
+        (b'{"totals":{"total":"many"}}', (None, set())),
+        (b"<html>", (None, set())),
+        (b"[" * 50_000, (None, set())),
+    ],
+)
+def test_the_summary_tells_how_many_labels_there_are_and_of_which_tools(reply, known):
+    with Loopback(Reply(body=reply)) as server, Session(server.base, token=TOKEN) as session:
+        assert overview(session) == known
 
 
 @pytest.mark.parametrize("name", [" quote", "", "\ufeff", "x" * 501, "\ud800", 7.5, None, ["a"]])

@@ -129,8 +129,7 @@ def push_labels(
             note(one, made)
         if found is None:
             there[one.call_id].insert(0, made)
-        ours.pop(made.id, None)
-        ours[made.id] = one.author  # the last of its author's
+        ours[made.id] = one.author
         yield replace(told, done="sent" if found is None else "there_already", feedback_id=made.id)
 
 

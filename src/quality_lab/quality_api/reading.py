@@ -128,7 +128,7 @@ def everything(
         ask,
         endpoint.plan,
         learned=learned,
-        overview=(lambda: _overview(session)) if kind == "feedback" else None,
+        overview=(lambda: overview(session)) if kind == "feedback" else None,
         most_requests=most_requests,
     )
 
@@ -200,7 +200,7 @@ def _can_be_asked_for(value: object) -> bool:
     return js_text.trim(value) == value and js_text.well_formed(value) == value
 
 
-def _overview(session: Session) -> tuple[int | None, set[str]]:
+def overview(session: Session) -> tuple[int | None, set[str]]:
     """Return how many labels there are and the tools that they are about; nothing where the API does not say."""
     try:
         body = session.get("tool-call-feedback/summary", {"limit": 1})

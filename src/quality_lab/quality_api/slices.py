@@ -76,7 +76,7 @@ class Gathered:
         """Return whether rows may be missing."""
         if self.total is not None and len(self.rows) >= self.total:
             return False
-        return self.stopped or not self.slices[0].whole
+        return not self.slices[0].whole
 
     def full_to_the_end(self) -> list[Slice]:
         """Return the slices in which rows may be missing and that no further filter made whole."""
