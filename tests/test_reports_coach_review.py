@@ -82,7 +82,7 @@ def test_the_agenda_goes_from_last_times_decisions_to_what_nobody_has_seen(page:
     ]
     head = words(page.head().html)
     assert "It came back: bad_args on quote , applied, on 3 calls made since." in head
-    assert "In work: missing_tool on pay , due 2026-07-01." in head
+    assert "In work: missing_tool on pay , due 1 July 2026." in head
     assert "Reviewers disagree on 1 call." in head
     assert "Nobody has reviewed 40 of the 40 calls of refund ." in head
 

@@ -225,7 +225,7 @@ class CoachReviewPage:
             for group in facts.groups[:_MOST_GROUPS]
         ]
         slides += [
-            join([_kicker("Reviewers disagree"), exchange(self._examples[one.call_uid])])
+            _dispute_slide(self._examples[one.call_uid])
             for one in facts.disputes[:_MOST_DISPUTES]
             if one.call_uid in self._examples
         ]
@@ -260,6 +260,11 @@ class CoachReviewPage:
 
 def _kicker(words: str) -> Html:
     return paragraph(words, class_="quiet")
+
+
+def _dispute_slide(example: Example) -> Html:
+    heading = tag("h3", example.call.tool_name, f" in conversation {example.call.conversation_id}")
+    return join([_kicker("Reviewers disagree"), heading, exchange(example)])
 
 
 def _dispute(example: Example) -> Html:

@@ -185,8 +185,8 @@ def group_slide(group: Group, examples: Mapping[str, Example], *, people: People
 
 
 def _standing_mark(group: Group) -> Html | None:
-    """Return whether a group is new, or was seen before and is still open; None where its state says enough."""
-    return tag("span", group.standing, class_="mark") if group.standing in ("new", "open") else None
+    """Return that a group is new; of any other its state says enough."""
+    return tag("span", "new", class_="mark") if group.standing == "new" else None
 
 
 def _who(group: Group, people: People, today: date) -> Html | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from quality_lab.proposals import Followed
@@ -81,5 +82,13 @@ def _followed_words(one: Followed) -> str:
         told = f" Its effect: {in_short(one.effect)}." if one.effect else ""
         return f"It came back: {what}, {one.state}, on {calls} made since.{told}"
     if one.effect is None:
-        return f"In work: {what}" + (f", due {one.due}." if one.due else ".")
+        return f"In work: {what}" + (f", due {_day(one.due)}." if one.due else ".")
     return f"{what}, {one.state}: {in_short(one.effect)}."
+
+
+def _day(due: str) -> str:
+    try:
+        day = date.fromisoformat(due)
+    except ValueError:
+        return due
+    return f"{day.day} {day:%B %Y}"
