@@ -175,4 +175,4 @@ def test_the_command_writes_its_page_and_its_figures(repository: Path, tmp_path:
     assert made.document["summary"]["tools"]["check_slots"]["empty_results"] == 13
     assert [one["kind"] for one in made.document["summary"]["findings"]] == ["swallowed"]
     assert "check_slots" in Path(made.document["html"]).read_text("utf-8")
-    assert (unknown.code, "no call of a tool jump" in unknown.err) == (1, True)  # a cell of it failed
+    assert (unknown.code, "no call of a tool jump" in unknown.err) == (2, True)

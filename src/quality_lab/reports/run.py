@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from quality_lab.answers.columns import plain
-from quality_lab.errors import NoData, NotFine, QualityLabError, UsageError
+from quality_lab.errors import NoData, NotFine, QualityLabError, UnknownName, UsageError
 from quality_lab.masking import Masker
 from quality_lab.reports.attached import attached
 from quality_lab.reports.export_html import export_html
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from quality_lab.metrics.filters import Filters
 
 ALWAYS = ("home", "tz", "as_of")  # given to every template that declares them, asked for or not
+# What a cell raises where it was asked for something that cannot be: a tool or a run that is not here.
+_MISUSED: Mapping[str, type[QualityLabError]] = {"UsageError": UsageError, "UnknownName": UnknownName}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
 
 
@@ -166,7 +168,7 @@ def _standard(
 
 def _execute(
     template: Template, values: Mapping[str, Any], folder: Path, *, kernel: Any
-) -> tuple[dict[str, Any], NotFine | None]:
+) -> tuple[dict[str, Any], QualityLabError | None]:
     """Return the executed notebook, as far as it came, and what went wrong in it."""
     with no_iri_grammar():
         import papermill
@@ -174,7 +176,7 @@ def _execute(
     from papermill.exceptions import PapermillExecutionError
 
     target = folder / "report.ipynb"
-    problem: NotFine | None = None
+    problem: QualityLabError | None = None
     try:
         papermill.execute_notebook(
             literal(template.path),
@@ -185,7 +187,8 @@ def _execute(
             km=kernel,
         )
     except PapermillExecutionError as error:
-        problem = NotFine(
+        kind = _MISUSED.get(error.ename, NotFine)
+        problem = kind(
             f"report {template.name} failed in its cell {error.exec_count}: {error.ename}: {error.evalue}"
         )
     except (DeadKernelError, CellTimeoutError) as error:
