@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -252,21 +254,46 @@ def test_a_label_counts_as_said_while_the_database_is_busy(builder, monkeypatch)
     lab, (first, *_) = lab_of(builder)
     browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
 
-    def busy() -> None:
+    def busy(*_: object) -> None:
         raise StoreBusy("process 7 holds it")
 
     with monkeypatch.context() as patch:
         patch.setattr(lab.store, "load", busy)
+        patch.setattr("quality_lab.metrics.call_feedback.call_feedback", busy)
         said = browser.ask("label", uid=first, label="bad_args", note="hm")
-        pinged = browser.ask("ping", uid=first)
-    lab.load()
-    found = browser.ask("voices", uid=first)
+    before = len(lab.calls(label="bad_args"))
+    pinged = browser.ask("ping", uid=first)
 
     assert "the line is safe in the journal" in said["notice"]
     assert (said["voices"]["own"]["label"], said["voices"]["own"]["note"]) == ("bad_args", "hm")
-    assert pinged["ok"]
-    assert found["voices"]["own"]["label"] == "bad_args"
+    assert pinged["voices"]["own"]["label"] == "bad_args"
+    assert (before, len(lab.calls(label="bad_args"))) == (0, 1)
     assert len(written(lab)) == 1
+
+
+HOLDER = (
+    "import sys, time, duckdb; held = duckdb.connect(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+)
+
+
+def test_a_label_that_waits_in_vain_for_the_database_is_no_label_and_the_holder_is_named(builder):
+    lab, (first, *_) = lab_of(builder)
+    desk = ReviewDesk(ql.open(builder.home, wait_s=0.3), [first], reviewer=DANA)
+    asked = {"id": "a7", "ask": "label", "uid": first, "label": "other"}
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(lab.store.database)], stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        waited = desk.reply(asked)
+        holder.kill()
+
+    taken = desk.reply(asked)
+
+    assert (waited["ok"], waited["refused"]) == (False, False)
+    assert f"process {holder.pid}" in waited["error"]
+    assert taken["ok"]
+    assert [line["label"] for line in written(lab)] == ["other"]
 
 
 def test_a_card_tells_the_story_around_its_call_and_nobodys_label(builder):
@@ -374,7 +401,10 @@ def test_of_a_shared_queue_a_reviewer_sees_the_calls_that_are_asked_of_this_pers
     assert [item["uid"] for item in dana.state["items"]] == asked
     assert again.state["items"] == dana.state["items"]  # another id of the same person
     assert lee.state["items"] == []
-    assert "Others are asked about" in dana.said
+    assert (
+        dana.aside
+        == f"Others are asked about {4 - len(asked)} more call{'s' * (len(asked) < 3)} of the queue."
+    )
 
 
 def test_a_review_opens_at_the_first_call_without_a_label_of_ones_own(builder):

@@ -11,6 +11,7 @@ from quality_lab.errors import NoData, StoreBusy, UsageError
 from quality_lab.jupyter.call_card import stamp, story_step
 from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
 from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
+from quality_lab.lab import open_lab
 from quality_lab.lab.deciding import KINDS
 from quality_lab.people import shown
 
@@ -62,6 +63,7 @@ class DecideDesk:
             }
         )
         self._stamp: JournalStamp = ()
+        self._impatient = open_lab(lab.home, wait_s=1.0, on_wait=lambda _: None)  # nobody waits for a ping
         if not self._bring_in():
             self._look_again()
 
@@ -182,16 +184,20 @@ class DecideDesk:
         if stamp == self._stamp:
             return False
         try:
-            self.lab.store.load()
+            self._impatient.load()
+            self._look_again()
         except StoreBusy:
             return False  # the next ping tries again
         self._stamp = stamp
-        self._look_again()
         return True
 
     def _after(self, one: Proposal) -> Reply:
-        self._look_again()
-        return self._card({"proposal": one.id})
+        """Return the card as it stands after a line was written; none while the database is busy."""
+        try:
+            self._look_again()
+            return self._card({"proposal": one.id})
+        except StoreBusy:  # the line is in the journal: what was just said must not look as if it were not
+            return {"card": None}
 
     def _look_again(self) -> None:
         self._found = {one.id: one for one in self.lab.proposals(top=None) if one.id in self._ids}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import visible
 from quality_lab.answers.pretty import pretty
+from quality_lab.errors import StoreBusy
 from quality_lab.jupyter.call_card import stamp
 from quality_lab.labels import judgement
 from quality_lab.people import read_people
@@ -42,6 +43,7 @@ class Voices:
         self._blind = blind
         self._not_in_lab: dict[str, Feedback] = {}  # by id of the line
         self._taken_back: set[str] = set()
+        self._read: dict[str, list[Feedback]] = {}  # as the database had it when it was asked last
 
     def heard(self, said: Said) -> None:
         """Remember a line that was written, until the database has it."""
@@ -57,7 +59,8 @@ class Voices:
     def of(self, call_uid: str) -> dict[str, Any]:
         """Return as JSON what is said of a call: one's own word, those of others, what it comes to.
 
-        `others` is null where they are not to be seen yet.
+        `others` is null where they are not to be seen yet. While the database is busy, it is what it was when
+        it was asked last, and what was written since.
         """
         rows = self._rows(call_uid)
         own = self._own(rows, call_uid)
@@ -104,11 +107,15 @@ class Voices:
     def _rows(self, call_uid: str) -> list[Feedback]:
         from quality_lab.metrics.call_feedback import call_feedback
 
-        rows = call_feedback(self._lab.store, call_uid) if self._lab.store.exists() else []
+        try:
+            rows = call_feedback(self._lab.store, call_uid) if self._lab.store.exists() else []
+            self._read[call_uid] = rows
+        except StoreBusy:  # what was just written must not look as if it were not
+            rows = self._read.get(call_uid, [])
         known = {row.key for row in rows if row.key_space == _JOURNAL}
         for key in known & self._not_in_lab.keys():
             del self._not_in_lab[key]
-        rows += [row for row in self._not_in_lab.values() if row.call_key == call_uid]
+        rows = rows + [row for row in self._not_in_lab.values() if row.call_key == call_uid]
         return [
             row
             for row in rows

@@ -46,10 +46,13 @@ class DeskWidget(anywidget.AnyWidget):
     _css = traitlets.Unicode().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
     place = traitlets.Int(0).tag(sync=True)
+    aside = traitlets.Unicode().tag(sync=True)  # a sentence to start with
 
-    def __init__(self, desk: Desk, *, page: str, said: str, place: int = 0) -> None:
+    def __init__(self, desk: Desk, *, page: str, said: str, place: int = 0, aside: str = "") -> None:
         """Show *desk* by the script *page*; *said* tells in a sentence what it is, where no widget can be."""
-        super().__init__(_esm=f"{_asset('parts.js')}\n{_asset(page)}", _css=_asset("desk.css"), place=place)
+        super().__init__(
+            _esm=f"{_asset('parts.js')}\n{_asset(page)}", _css=_asset("desk.css"), place=place, aside=aside
+        )
         self.desk = desk
         self.said = said
         self.state = desk.state()
@@ -113,9 +116,11 @@ def review(
         afresh={_uid(row) for row in mine if _is_asked_again(row, me, people)},
     )
     said = f"A review of {_several(len(desk.call_uids), 'call')} by {name}."
-    if len(mine) < len(rows):
-        said += f" Others are asked about {_several(len(rows) - len(mine), 'more call')} of the queue."
-    return DeskWidget(desk, page="review.js", said=said, place=desk.first_open())
+    others = len(rows) - len(mine)
+    aside = f"Others are asked about {_several(others, 'more call')} of the queue." if others else ""
+    return DeskWidget(
+        desk, page="review.js", said=f"{said} {aside}".strip(), place=desk.first_open(), aside=aside
+    )
 
 
 def decide(lab: Lab, proposals: Iterable[Any] | None = None, *, reviewer: str | None = None) -> DeskWidget:

@@ -120,6 +120,7 @@ function render({ model, el }) {
   }
 
   function took(id, card) {
+    if (!card) return; // the database is busy: the next ping brings it
     cards.set(id, card);
     if (here() && here().id === id) paintCard();
   }
@@ -187,7 +188,7 @@ function render({ model, el }) {
       words: "undo",
       done: (reply) => {
         if (!reply.ok) return say(reply.error, true);
-        cards.set(reply.proposal, reply.card);
+        took(reply.proposal, reply.card);
         const index = items().findIndex((one) => one.id === reply.proposal);
         if (index >= 0 && index !== place()) go(index);
         else paint();

@@ -536,6 +536,7 @@ function render({ model, el }) {
   model.on("change:state", repaint);
   el.append(root);
   paint();
+  say(model.get("aside"));
   fetch();
   return () => {
     model.off("change:state", repaint);
