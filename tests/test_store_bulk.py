@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from hypothesis import strategies as st
 
 from quality_lab import formats
 from quality_lab.errors import InputError
+from quality_lab.formats import bulk as reading_in_bulk
 from quality_lab.formats.columns import Batch
 from quality_lab.records import ReadNotes
-from quality_lab.store import Store, loading
+from quality_lab.store import Store, bulk, loading
 from quality_lab.store.ahead import ahead
+from quality_lab.store.bulk_rows import arrow_batch
 
 TABLES = ("tool_calls", "feedback", "conversations", "versions", "rejects", "sources")
 TRACE = (
@@ -443,3 +446,29 @@ def test_who_runs_ahead_stops_when_nobody_wants_more() -> None:
         assert next(running) == 0
 
     assert next(numbers) <= 6
+
+
+def test_labels_are_let_go_once_they_are_staged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "feedback.jsonl"
+    lines = [
+        LABEL_START.replace('"id":100', f'"id":{at}').replace('"toolCallId":100', f'"toolCallId":{at}')
+        for at in range(1, 6_001)
+    ]
+    path.write_text("\n".join(lines), "utf-8")
+    held: list[weakref.ref[Any]] = []
+    held_at_once = []
+
+    def watched(batch: Batch, outcomes: Any) -> Any:
+        held_at_once.append(sum(one() is not None for one in held))
+        held.append(weakref.ref(batch.lines))
+        return arrow_batch(batch, outcomes)
+
+    monkeypatch.setattr(bulk, "arrow_batch", watched)
+    monkeypatch.setattr(loading, "BULK_FROM", 0)
+    monkeypatch.setattr(reading_in_bulk, "ROWS", 500)
+    monkeypatch.setattr(reading_in_bulk, "_WORTH_LOOKING", 500)
+
+    report = Store(tmp_path / "home").load([path]).files[0]
+
+    assert (report.loaded, len(held) > 4) == (6_000, True)
+    assert max(held_at_once) <= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -12,6 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from quality_lab.formats.columns import Choices, Column, Flags, Numbers, Texts, texts
+
+
+def once(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
+    """Return *batches* to be read once and let go.
+
+    A table that was registered is held by DuckDB until its transaction ends, unregistered or not.
+    """
+    return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def array_of(column: Column) -> pa.Array:

@@ -41,10 +41,12 @@ def append(
         return
     import pyarrow as pa  # it takes long to import
 
-    from quality_lab.store.arrays import array_from
+    from quality_lab.store.arrays import array_from, once
 
-    batch = pa.Table.from_arrays([array_from(kind, values) for kind, values in given], names=list(columns))
-    connection.register("incoming_batch", batch)
+    batch = pa.RecordBatch.from_arrays(
+        [array_from(kind, values) for kind, values in given], names=list(columns)
+    )
+    connection.register("incoming_batch", once(batch.schema, iter([batch])))
     connection.execute(f"insert into {table} ({listed}) select {listed} from incoming_batch")
     connection.unregister("incoming_batch")
 

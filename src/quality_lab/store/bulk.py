@@ -18,6 +18,7 @@ from quality_lab.formats import Unit
 from quality_lab.formats.columns import Batch, Numbers
 from quality_lab.outcomes import OutcomeOverrides
 from quality_lab.store.ahead import ahead
+from quality_lab.store.arrays import once
 from quality_lab.store.bulk_outcomes import BulkOutcomes
 from quality_lab.store.bulk_rows import arrow_batch, call_rows, feedback_rows
 from quality_lab.store.seen import SeenNumbers
@@ -80,19 +81,20 @@ class BulkFile:
         arrow = arrow_batch(first, self._outcomes)
         with (
             ahead(self._straight(self._fresh(first, arrow)), steps=_STEPS_AHEAD) as straight,
-            self._incoming(pa.RecordBatchReader.from_batches(arrow.schema, straight)),
+            self._incoming(arrow.schema, straight),
             _in_any_order(self._connection),
         ):
             self.laid_down += rows.insert(self._connection, "tool_calls", _INCOMING)
         if not self._aside:
             return 0
-        with self._incoming(pa.Table.from_batches(self._aside)):
-            self._aside.clear()
+        aside, self._aside = self._aside, []
+        with self._incoming(arrow.schema, iter(aside)):
             return rows.insert(self._connection, "staged_tool_calls", _INCOMING, first_unit=self._first_unit)
 
     @contextmanager
-    def _incoming(self, rows: pa.Table | pa.RecordBatchReader) -> Iterator[None]:
-        self._connection.register(_INCOMING, rows)
+    def _incoming(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[None]:
+        """Let SQL read *batches*, once."""
+        self._connection.register(_INCOMING, once(schema, batches))
         try:
             yield
         finally:
@@ -124,9 +126,10 @@ class BulkFile:
     def _stage(self, batch: Batch) -> int:
         """Stage the labels of *batch* and the calls that they are about; return how many rows that is."""
         count = 0
-        with self._incoming(pa.Table.from_batches([arrow_batch(batch, self._outcomes)])):
-            for table, make in (("tool_calls", call_rows), ("feedback", feedback_rows)):
-                rows = make(batch, self._columns[table], tenant=self._tenant, source_id=self._source_id)
+        arrow = arrow_batch(batch, self._outcomes)
+        for table, make in (("tool_calls", call_rows), ("feedback", feedback_rows)):
+            rows = make(batch, self._columns[table], tenant=self._tenant, source_id=self._source_id)
+            with self._incoming(arrow.schema, iter([arrow])):
                 count += rows.insert(
                     self._connection, f"staged_{table}", _INCOMING, first_unit=self._first_unit
                 )
