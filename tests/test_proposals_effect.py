@@ -15,7 +15,7 @@ from command_line import run
 from hypothesis import given
 from hypothesis import strategies as st
 from lab_builder import MONDAY, LabBuilder
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from quality_lab.errors import NoData
 from quality_lab.lab import Lab, open_lab
@@ -61,7 +61,7 @@ def story(tmp_path: Path) -> Story:
     return Story(tmp_path / "home")
 
 
-def wilson(bad: int, of: int) -> tuple[float, float]:
+def wilson(bad: float, of: int) -> tuple[float, float]:
     low, high = proportion_confint(bad, of, alpha=0.05, method="wilson")
     return float(low), float(high)
 
@@ -126,6 +126,33 @@ def test_where_nobody_has_reviewed_a_call_since_it_says_how_many_would_tell_at_b
     assert found.needed == 73
     assert "nobody has reviewed any of the 4 calls made since 15 June" in found.why
     assert found.why.endswith("If none were judged so, 73 reviewed calls would tell.")
+
+
+def test_the_two_rates_and_their_difference_are_those_of_statsmodels(story: Story) -> None:
+    # under ten conversations the plain intervals stand: Wilson's, and Newcombe's for the difference
+    (found,) = story.reviewed(6, 9, at=MONDAY).reviewed(1, 9, at=FIXED).fixed().effect(PROPOSAL)
+
+    assert (found.low_before, found.high_before) == pytest.approx(wilson(6, 9), abs=1e-10)
+    assert (found.low_since, found.high_since) == pytest.approx(wilson(1, 9), abs=1e-10)
+    newcombe = confint_proportions_2indep(1, 9, 6, 9, compare="diff", method="newcomb")
+    assert (found.change_low, found.change_high) == pytest.approx(newcombe, abs=1e-10)
+    assert (found.verdict, found.few_conversations) == ("verified", True)  # the upper end is below zero
+    assert newcombe[1] < 0
+
+
+@pytest.mark.parametrize(("bad", "of", "limit"), [(0, 9, 20), (2, 9, 40), (3, 9, 20), (1, 8, 12)])
+def test_the_number_that_would_tell_is_the_least_at_which_wilsons_interval_does(
+    tmp_path: Path, bad: int, of: int, limit: int
+) -> None:
+    story = Story(tmp_path / "home").reviewed(9, 9, at=MONDAY).reviewed(bad, of, at=FIXED)
+
+    (found,) = story.fixed(expect=f"under {limit} %").effect(PROPOSAL)
+
+    def tells(n: int) -> bool:
+        low, high = wilson(bad / of * n, n)
+        return high < limit / 100 or low >= limit / 100
+
+    assert found.needed == next((n for n in range(of + 1, 100_000) if tells(n)), None)
 
 
 # ---- before and since ----
