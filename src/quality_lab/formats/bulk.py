@@ -166,7 +166,9 @@ class _File:
             yield from self._known.read(iter(odd), self._reading)
         if plain.any():
             self._taken += int(plain.sum())
-            yield self._reader.batch(*self._only(plain, np.concatenate(numbers), runs, columns))
+            batch = self._reader.batch(*self._only(plain, np.concatenate(numbers), runs, columns))
+            style = self._reading.options.style
+            yield batch if style is None else batch._replace(same=batch.same | {"style": style})
 
     def _only(
         self,

@@ -62,9 +62,18 @@ class LabelItem(msgspec.Struct, kw_only=True, gc=False):
 
 
 def tool_call(
-    call: CallFields, *, trace_id: int, created_at: int, time_key: str, seen_in: SeenIn
+    call: CallFields,
+    *,
+    trace_id: int,
+    created_at: int,
+    time_key: str,
+    seen_in: SeenIn,
+    style: str | None,
 ) -> ToolCall:
-    """Return the record of a call; *time_key* is the field that *created_at* was read from."""
+    """Return the record of a call; *time_key* is the field that *created_at* was read from.
+
+    No export of upstream's says in which *style* a call was made: who loads the file may.
+    """
     conversation_id, contact, message, outbound = (
         call.conversationId,
         call.contactId,
@@ -88,6 +97,7 @@ def tool_call(
         error_origin="flag" if call.error else None,
         actor="guard" if call.toolName == GUARD else "model",
         source=call.source,
+        style=style,
         created_at=epoch_s(created_at, time_key),
         latency_ms=call.latencyMs,
         seen_in=seen_in,

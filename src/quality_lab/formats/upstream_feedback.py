@@ -41,6 +41,7 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
             created_at=found.toolCallCreatedAt,
             time_key="toolCallCreatedAt",
             seen_in="feedback",
+            style=reading.options.style,
         )
         label = LabelItem(
             id=found.id,

@@ -46,6 +46,7 @@ def example(text: bytes, reading: Reading, *, below: str = "") -> tuple[ToolCall
             created_at=call.createdAt,
             time_key=f"{call_path}.createdAt",
             seen_in="feedback",
+            style=reading.options.style,
         ),
         feedback(label, call=call, time_key=f"{label_path}.createdAt", reading=reading),
     )

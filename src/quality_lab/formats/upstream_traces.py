@@ -24,7 +24,12 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
         item = _decoder.decode(text, notes)
         return (
             tool_call(
-                item, trace_id=item.id, created_at=item.createdAt, time_key="createdAt", seen_in="trace"
+                item,
+                trace_id=item.id,
+                created_at=item.createdAt,
+                time_key="createdAt",
+                seen_in="trace",
+                style=reading.options.style,
             ),
         )
 

@@ -14,6 +14,8 @@ Row = Mapping[str, object]
 
 # Upstream sets these to null when the thing they point to is deleted: null then yields to the value.
 _NULLED_UPSTREAM = frozenset({"contact_id", "message_id", "outbound_id", "author"})
+# Of upstream's exports who loads a file says it, and may say it of one and not of the other.
+_SAID_OF_A_FILE = frozenset({"style"})
 # A shorter record of the same label does not know these.
 _NOT_IN_EVERY_EXPORT = frozenset({"source", "tool_name", "conversation_uid"})
 _JSON_COLUMNS = frozenset({"arguments", "result", "score", "expected_arguments"})
@@ -68,7 +70,7 @@ def fold_feedback(versions: Sequence[Row]) -> Folded:
 
 def _forgiving(versions: Sequence[Row], *, answer: bool) -> Callable[[str], bool]:
     if any(one["key_space"] == "quality_lab" for one in versions):
-        allowed = _NULLED_UPSTREAM if answer else _NULLED_UPSTREAM | _NOT_IN_EVERY_EXPORT
+        allowed = _NULLED_UPSTREAM | (_SAID_OF_A_FILE if answer else _NOT_IN_EVERY_EXPORT)
         return allowed.__contains__
     return lambda column: True
 
