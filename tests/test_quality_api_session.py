@@ -176,6 +176,25 @@ def test_rows_come_as_they_were_written_whatever_stands_in_them():
     assert [dict(row.names) for row in found] == [{"toolName": "a"}, {}, {}, {}]
 
 
+def test_a_row_tells_under_which_filters_it_is_found():
+    line = {
+        "id": 1,
+        "label": "other",
+        "source": "rag_reply",
+        "error": False,
+        "toolName": "a",
+        "conversationId": 5,
+    }
+    with (
+        Loopback(Reply(body=json.dumps(line).encode())) as server,
+        Session(server.base, token=TOKEN) as session,
+    ):
+        (row,) = page(session, ENDPOINTS["feedback"], {})
+
+    told = {"label": "other", "source": "rag_reply", "error": "false", "toolName": "a", "conversationId": "5"}
+    assert dict(row.names) == told
+
+
 def test_items_of_a_document_come_one_a_line_with_their_numbers_as_they_were_written():
     body = b'{"items": [\n {"id": 1,\r\n  "n": 1.10},\n {"id": 2, "t": "\\n"}]}'
     with Loopback(Reply(body=body)) as server, Session(server.base, token=TOKEN) as session:

@@ -131,6 +131,21 @@ def test_the_requests_are_bounded_and_that_is_said():
     assert (len(came.slices), came.stopped, came.possibly_truncated) == (4, True, True)
 
 
+def test_an_api_that_heeds_no_filter_is_not_asked_on_and_on():
+    page = asking([("bad", "a", "x"), ("good", "b", "y"), ("bad", "c", "z")])({})
+    rows = [Row(text=row.text, key=row.key, names={**row.names, "label": "bad"}) for row in page]
+
+    came = gather(lambda _: rows, WITH_TALKS)
+
+    assert [(str(one), one.heeded) for one in came.slices] == [
+        ("no filter", True),
+        ("label good", False),
+        ("label bad", True),
+        *[(f"label bad, tool {tool}", False) for tool in "abc"],
+    ]
+    assert (len(came.rows), came.possibly_truncated) == (3, True)
+
+
 def test_of_a_row_that_came_changed_the_later_stands():
     pages = iter([[Row(text=f"v{n}", key=7) for n in range(3)], [Row(text="newest", key=7)], []])
 

@@ -85,7 +85,8 @@ class PulledKind:
         known = "" if self.total is None else f" of {self.total:,}"
         yield f"{self.what}: possibly truncated; {self.rows:,} rows came{known}, and more may be there"
         for one in self.truncated[:_MOST_SLICES_SHOWN]:
-            yield f"  {one}: a full page of {one.rows:,} rows, and no further filter shows that this is all"
+            why = "no further filter shows that this is all" if one.heeded else "the filter was not heeded"
+            yield f"  {one}: {'a full page of ' if one.full else ''}{one.rows:,} rows, and {why}"
         if len(self.truncated) > _MOST_SLICES_SHOWN:
             yield f"  and {len(self.truncated) - _MOST_SLICES_SHOWN:,} more such slices (see --json)"
 

@@ -22,6 +22,7 @@ NO_SUCH_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _FLAGS = ("false", "true")
 _LONGEST_NAME = 500  # of a tool that is asked for; a URL has its limits
 _LEARNED = ("toolName", "conversationId")
+_CLOSED = ("label", "source", "status")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -188,6 +189,9 @@ def _row(text: str) -> Row:
     if not isinstance(seen, dict) or type(seen.get("id")) is not int:
         return Row(text=text, key=text)
     names = {name: str(seen[name]) for name in _LEARNED if _can_be_asked_for(seen.get(name))}
+    names |= {name: seen[name] for name in _CLOSED if isinstance(seen.get(name), str)}
+    if isinstance(seen.get("error"), bool):
+        names["error"] = _FLAGS[seen["error"]]
     return Row(text=text, key=seen["id"], names=names)
 
 

@@ -49,6 +49,7 @@ class Slice:
     filters: Filters
     rows: int
     full: bool
+    heeded: bool = True  # no row came that the filters leave out
     whole: bool = True  # all its rows are here: it was not full, or its parts add up to it
 
     @property
@@ -80,7 +81,7 @@ class Gathered:
 
     def full_to_the_end(self) -> list[Slice]:
         """Return the slices in which rows may be missing and that no further filter made whole."""
-        return [one for one in self.slices if one.full and one.possibly_truncated]
+        return [one for one in self.slices if one.possibly_truncated]
 
 
 def gather(
@@ -136,7 +137,9 @@ class _Gathering:
 
     def _take(self, filters: Filters) -> None:
         page = self._ask(dict(filters))
-        self._slices[filters] = Slice(filters=filters, rows=len(page), full=len(page) >= self._plan.limit)
+        heeded = all(row.names.get(name, value) == value for row in page for name, value in filters)
+        full = len(page) >= self._plan.limit
+        self._slices[filters] = Slice(filters=filters, rows=len(page), full=full, heeded=heeded)
         for row in page:
             self._rows[row.key] = row
             for name, value in row.names.items():
@@ -144,8 +147,8 @@ class _Gathering:
                     self._learned[name].add(value)
 
     def _next(self) -> Iterator[Filters]:
-        """Yield the parts of full slices that were not asked for yet."""
-        for one in [one for one in self._slices.values() if one.full]:
+        """Yield the parts of full slices that were not asked for yet; of an API that heeds no filter, none."""
+        for one in [one for one in self._slices.values() if one.full and one.heeded]:
             further = self._further(one.filters)
             if further is not None:
                 yield from (part for part in self._parts(one.filters, further) if part not in self._slices)
@@ -166,7 +169,8 @@ class _Gathering:
     def _see_what_is_whole(self) -> None:
         """A full slice is whole where parts that add up to it are; the later slices are parts of the earlier."""
         for one in reversed(self._slices.values()):
-            if not one.full:
+            one.whole = one.heeded
+            if not (one.full and one.heeded):
                 continue
             further = self._further(one.filters)
             closed = further is not None and further.values is not None
