@@ -14,10 +14,13 @@ const KEYS = [
   ["Esc", "back to the keys"],
 ];
 
+const AHEAD = 3; // cards that are fetched before they are needed
+
 function render({ model, el }) {
   const cards = new Map(); // by uid
   const voices = new Map();
   const drafts = new Map(); // what was typed and not saved
+  const underway = new Set(); // cards that were asked for
   const pending = new Map(); // uid to the label that is on its way
   let settling = false;
   let defined = false; // the tool's definition is unfolded
@@ -148,13 +151,15 @@ function render({ model, el }) {
     if (!item) return;
     if (cards.has(item.uid)) line.ask("voices", { uid: item.uid }, { done: (reply) => reply.ok && heard(item.uid, reply.voices) });
     else load(item.uid);
-    const next = items()[place() + 1];
-    if (next && !cards.has(next.uid)) load(next.uid);
+    for (const next of items().slice(place() + 1, place() + 1 + AHEAD)) load(next.uid);
   }
 
   function load(uid, whole = false) {
+    if (!whole && (cards.has(uid) || underway.has(uid))) return;
+    underway.add(uid);
     line.ask("card", { uid, whole }, {
       done: (reply) => {
+        underway.delete(uid);
         if (!reply.ok) {
           if (here() && here().uid === uid) callPane.replaceChildren(make("p", { class: "ql-bad" }, reply.error));
           return;
@@ -178,6 +183,7 @@ function render({ model, el }) {
   function give(label) {
     const item = here();
     if (!item) return;
+    if (!cards.has(item.uid)) return say("Wait: this call is not shown yet.", true);
     if (!expectedIsJson()) return;
     const own = (voices.get(item.uid) || {}).own;
     if (!settling && own && own.label === label && !dirty(item.uid) && !pending.has(item.uid)) {
