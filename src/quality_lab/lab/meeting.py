@@ -40,7 +40,7 @@ class Meeting:
         from quality_lab.reports.blocks import items, join, paragraph, tag
 
         places = [self.folder / name for name in ("report.html", "slides.html")]
-        links = join((tag("a", place.name, href=place.absolute().as_uri()) for place in places), ", ")
+        links = join((tag("a", str(place), href=place.absolute().as_uri()) for place in places), ", ")
         shown = [f"{one['title']} ({one['standing']})" for one in self.agenda.get("groups", [])]
         return str(tag("div", paragraph(str(self), " ", links), items(shown) if shown else None, class_="ql"))
 
