@@ -190,6 +190,17 @@ def test_a_label_added_later_on_a_call_from_before_the_fix_reopens_nothing_and_o
     assert [(row.recurred, row.calls_since_decision) for row in lab.followed()] == [(True, 1)]
 
 
+def test_before_may_begin_on_a_day(story: Story) -> None:
+    story.reviewed(10, 10, at=MONDAY).reviewed(0, 5, at=MONDAY + 7 * DAY).reviewed(0, 4, at=FIXED)
+    lab = story.fixed()
+
+    ran = run("--home", lab.home, "proposals", "effect", PROPOSAL, "--since", "2026-06-08", "--json")
+
+    assert (ran.document["reviewed_before"], ran.document["rate_before"]) == (5, 0.0)
+    assert ran.document["reviewed_since"] == 4
+    assert run("--home", lab.home, "proposals", "effect", PROPOSAL, "--since", "soon").code == 2
+
+
 def test_calls_that_nobody_dated_are_on_no_side_and_counted(story: Story) -> None:
     story.reviewed(5, 10, at=MONDAY)
     story.lab.label(story.lab.call(created_at=None, conversation_id="undated"), "bad_args")

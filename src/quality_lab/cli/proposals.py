@@ -110,12 +110,17 @@ def _measured(lab: Lab, proposal_id: str) -> Answer[Effect] | None:
 @click.argument("proposal_id", metavar="ID")
 @click.option("--strict", is_flag=True, help="Exit with 1 unless the effect is verified.")
 @click.option(
+    "--since", metavar="DATE", help="How far back before the change to look.  [default: all there is]"
+)
+@click.option(
     "--tz", metavar="ZONE", default="UTC", show_default=True, help="Whose days a due day is one of."
 )
 @click.option("--as-of", metavar="TIME", help="What counts as now.  [default: the clock]")
 @with_json
 @with_lab
-def effect(lab: Lab, as_json: bool, proposal_id: str, strict: bool, tz: str, as_of: str | None) -> None:
+def effect(
+    lab: Lab, as_json: bool, proposal_id: str, strict: bool, since: str | None, tz: str, as_of: str | None
+) -> None:
     """Tell what became of a decision: the rate before and since it, against what was expected of it.
 
     An expectation is read if it is written like "from 18 % to under 5 % by 1 March": [LABEL] [on TOOL]
@@ -124,7 +129,7 @@ def effect(lab: Lab, as_json: bool, proposal_id: str, strict: bool, tz: str, as_
     """
     from quality_lab.answers import visible
 
-    found = lab.effect(proposal_id, tz=tz, as_of=as_of)
+    found = lab.effect(proposal_id, since=since, tz=tz, as_of=as_of)
     if as_json:
         print_json(found.records()[0])
     else:

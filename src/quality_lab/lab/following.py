@@ -20,14 +20,20 @@ class Following(Deciding):
     """The part of a lab that follows decisions up. It is computed from calls; nothing is stored."""
 
     def effect(
-        self, proposal_id: str, *, tz: str = "UTC", as_of: datetime | str | None = None
+        self,
+        proposal_id: str,
+        *,
+        since: datetime | str | None = None,
+        tz: str = "UTC",
+        as_of: datetime | str | None = None,
     ) -> Answer[Effect]:
         """Return what became of the decision that stands on a proposal: one row with a verdict and its figures.
 
         The rate among reviewed calls made before the change and since then, each with its interval, against the
         expectation that was written down ("bad_args on pay from 18 % to under 5 % by 1 March"): verified,
         not_verified, or inconclusive with how many reviewed calls would tell. `proposals.expectations` has the
-        grammar; without a limit that can be read the two rates are compared with each other.
+        grammar; without a limit that can be read the two rates are compared with each other. Before is whatever
+        was made before the change, or from *since* on.
 
         >>> import quality_lab as ql
         >>> found = ql.open_demo().effect("12")[0]
@@ -46,7 +52,7 @@ class Following(Deciding):
         )
         if change is None:
             raise NoData(f"no_data: proposal {one.id} is {one.state}: nothing was changed yet")
-        row = effect(self.store, change, filters=Filters.of(tz=tz, as_of=as_of))
+        row = effect(self.store, change, filters=Filters.of(since=since, tz=tz, as_of=as_of))
         return Answer([row], Effect, title=f"Effect: {one.title}")
 
     def followed(self, *, tz: str = "UTC", as_of: datetime | str | None = None) -> Answer[Followed]:
