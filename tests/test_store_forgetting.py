@@ -285,3 +285,28 @@ def test_a_broken_line_goes_where_the_number_of_a_contact_stands_in_it(tmp_path:
     lab.forget(contact="650771")
 
     assert [row.line for row in lab.rejects()] == [3]
+
+
+@pytest.mark.parametrize(
+    ("forget", "line"),
+    [
+        ({"conversation": "12"}, '{"session_id": "12", "messages": "cut'),
+        ({"contact": "650771"}, '{"id": 1, "contactId": 650771, oops'),
+    ],
+)
+def test_who_stands_in_broken_lines_alone_is_forgotten_too(
+    tmp_path: Path, forget: dict[str, str], line: str
+) -> None:
+    path = write(tmp_path / "traces.jsonl", line, about(3, mine=False))
+    lab = open_lab(tmp_path / "home")
+    lab.load(path)
+
+    done = lab.forget(**forget)
+
+    assert (done.rows, [one.lines for one in done.remains]) == ({"rejects": 1}, [1])
+    assert len(lab.rejects()) == 0
+    path.write_text(path.read_text() + "\n")
+    assert lab.load(path).files[0].status == "loaded"
+    assert len(lab.rejects()) == 0
+    with pytest.raises(UnknownName):
+        lab.forget(conversation="nobody-at-all")

@@ -48,6 +48,21 @@ def erase(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> Erased
     return erased
 
 
+def tenants_that_name(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> set[str]:
+    """Return the tenants of whose broken lines, cases or proposals any names what *forgotten* holds.
+
+    It is for a conversation or a contact of which no line could be read.
+    """
+    _find(connection, forgotten)
+    rows = connection.execute("""
+        select tenant from sources where source_id in (select source_id from gone_in_rejects)
+        union select tenant from regression_cases where (source_id, line) in (select (source_id, line)
+                                                                              from gone_in_regression_cases)
+        union select tenant from proposals where (source_id, line) in (select (source_id, line)
+                                                                       from gone_in_proposals)""")
+    return {tenant for (tenant,) in rows.fetchall()}
+
+
 def _find(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> None:
     """Lay the uids of what goes into the temporary tables `gone_conversations`, `gone_calls`, `gone_tenants`."""
     known = {"salt": forgotten.salt, "digests": sorted(forgotten.digests)}

@@ -12,8 +12,8 @@ import duckdb
 from quality_lab.errors import UnknownName, UsageError
 from quality_lab.journal import Journal
 from quality_lab.store.database import utf8_path, writing
-from quality_lab.store.forgetting import Erased, erase
-from quality_lab.store.forgotten import Kind, read_forgotten, write_forgotten
+from quality_lab.store.forgetting import Erased, erase, tenants_that_name
+from quality_lab.store.forgotten import Forgotten, Kind, read_forgotten, write_forgotten
 from quality_lab.store.kept import keep_answers, let_go
 from quality_lab.store.rebuilding import draft_path
 
@@ -87,6 +87,8 @@ def forget(
     with writing(store.database, wait_s=store.wait_s, afterwards=keep) as connection:
         found = _find(connection, conversation, contact, tenant)
         if not found.names:
+            found = _find_unread(connection, forgotten, conversation, contact, tenant)
+        if not found.names:
             raise UnknownName("nothing of it is in this lab")
         # Said first: whatever happens from here on, the next load takes out what is left.
         forgotten = forgotten.with_names(found.names)
@@ -145,6 +147,28 @@ def _find(
         uids={row[2].replace("-", "") for row in rows if row[2]},
         keys={row[3] for row in rows if row[3]},
     )
+
+
+def _find_unread(
+    connection: duckdb.DuckDBPyConnection,
+    forgotten: Forgotten,
+    conversation: str | None,
+    contact: str | None,
+    tenant: str | None,
+) -> _Found:
+    """Return the same for what only broken lines, cases or proposals name."""
+    kind: Kind = "conversation" if conversation is not None else "contact"
+    value = conversation if conversation is not None else contact
+    names: set[tuple[Kind, str, str]] = set()
+    if value is not None:
+        tenants = {each for (each,) in connection.execute("select tenant from sources").fetchall()}
+        asked = [(kind, each, value) for each in tenants if tenant in (None, each)]
+        names = {
+            (kind, each, value)
+            for each in tenants_that_name(connection, Forgotten(forgotten.salt).with_names(asked))
+        }
+    told = {value} if value is not None and names and kind == "conversation" else set()
+    return _Found(tenant=None, names=names, conversations=told, uids=set(), keys=set())
 
 
 def _out_of_journal(folder: Path, found: _Found, contact: str | None) -> int:
