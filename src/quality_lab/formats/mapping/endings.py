@@ -37,10 +37,15 @@ class Failure:
     text: str | None = None
 
 
+_NO_ERROR, _NOT_KNOWN = Failure(is_error=False), Failure()
+
+
 def failure(rules: tuple[ErrorRule, ...], text: Value | None, kind: Value | None, place: Place) -> Failure:
     """Return what the first rule that holds says; "no error" where none does and one of them could tell."""
-    told = [place.holds(rule.condition) for rule in rules]
-    for rule, holds in zip(rules, told, strict=True):
+    could_tell = False
+    for rule in rules:
+        holds = place.holds(rule.condition)
+        could_tell = could_tell or holds is False
         if holds:
             words = next(text_of(place.found(rule.text or text)), None)
             return Failure(
@@ -49,7 +54,7 @@ def failure(rules: tuple[ErrorRule, ...], text: Value | None, kind: Value | None
                 kind=place.text(rule.kind or kind),
                 text=words or place.text(text) or _own_words(rule, place),
             )
-    return Failure(is_error=False) if any(one is False for one in told) else Failure()
+    return _NO_ERROR if could_tell else _NOT_KNOWN
 
 
 def _own_words(rule: ErrorRule, place: Place) -> str | None:

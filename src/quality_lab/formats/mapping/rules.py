@@ -26,6 +26,17 @@ class Value:
     joined: bool = False  # all paths together, as one text
     read_as: HowRead = "auto"  # of arguments and results: whether text is JSON
     fields: tuple[Path, ...] = ()  # of arguments: an object made of these
+    key: str | None = field(
+        init=False, default=None, compare=False
+    )  # where it is nothing but one key's value
+
+    def __post_init__(self) -> None:
+        """Find out whether it is as plain as most are: then it is read without going any path."""
+        one = self.paths[0] if len(self.paths) == 1 else None
+        plain = self.const is None and not self.joined and not self.fields
+        if plain and one is not None and not one.from_top and len(one.steps) == 1:
+            (step,) = one.steps
+            object.__setattr__(self, "key", step if isinstance(step, str) else None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

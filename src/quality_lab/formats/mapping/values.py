@@ -50,6 +50,8 @@ class Place:
 
     def found(self, value: Value | None) -> Node | None:
         """Return the first value of a rule that is more than null and ""; a null where there is only that."""
+        if value is not None and value.key is not None:
+            return self.here.members.get(value.key)
         empty: Node | None = None
         for path in () if value is None else value.paths:
             node = self.node(path)
@@ -60,8 +62,13 @@ class Place:
 
     def text(self, value: Value | None) -> str | None:
         """Return the text of a rule, or None."""
-        if value is None or value.const is not None:
-            return None if value is None else value.const
+        if value is None:
+            return None
+        if value.key is not None:
+            plain = self.here.members.get(value.key)
+            return None if plain is None else plain.text
+        if value.const is not None:
+            return value.const
         if value.joined:
             parts = [None if (node := self.node(path)) is None else node.text for path in value.paths]
             return None if not any(parts) else "/".join(part or "" for part in parts)
