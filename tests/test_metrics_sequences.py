@@ -11,7 +11,9 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from quality_lab.errors import UsageError
-from quality_lab.metrics import Filters, sequences
+from quality_lab.metrics import Filters, calls, sequences
+from quality_lab.metrics.asking import put
+from quality_lab.metrics.sequences import Candidate
 from quality_lab.records import ToolDefinition
 
 FAILED: dict[str, Any] = {"is_error": True, "error_origin": "flag", "result": '{"error":"no"}'}
@@ -196,6 +198,34 @@ def test_a_write_that_was_done_twice_in_a_conversation_is_found_across_turns(bui
 
     assert found(answer) == [("written_twice", "pay", 1, 1)]
     assert answer[0].of_calls == 5
+
+
+def test_a_write_is_found_again_though_the_filters_leave_the_first_out(builder):
+    effects(builder, pay="irreversible")
+    noon = MONDAY + timedelta(hours=12)
+    turn(builder, ("pay", '{"to":"a","n":1}'))
+    turn(builder, ("pay", '{"n":1,"to":"a"}'), created_at=noon)
+    turn(builder, ("pay", '{"n":2,"to":"a"}'), created_at=noon + timedelta(hours=1))
+    store = builder.store()
+    uids = {call.arguments: call.call_uid for call in calls(store)}
+
+    answer = sequences(store, filters=Filters.of(since=noon.isoformat()))
+
+    assert found(answer) == [("written_twice", "pay", 1, 1)]
+    example = answer[0].examples[0]
+    assert (example.call_uid, example.before_uid) == (uids['{"n":1,"to":"a"}'], uids['{"to":"a","n":1}'])
+    assert answer[0].of_calls == 2
+
+
+def test_many_writes_of_one_conversation_are_looked_at_once_each(builder):
+    effects(builder, pay="write")
+    turn(builder, *(("pay", f'{{"row":{row % 90 + 10}}}') for row in range(180)), cycle=0)
+    store = builder.store()
+
+    answer = sequences(store)
+
+    assert found(answer) == [("written_twice", "pay", 90, 1)]
+    assert len(put(store, Candidate, "sequences", Filters(), cycle_limit=None)) < 2 * 180
 
 
 def test_filters_pick_the_call_and_not_those_before_it(builder):

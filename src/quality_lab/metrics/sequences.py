@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from quality_lab.answers import Answer
 from quality_lab.errors import UsageError
 from quality_lab.intervals import Sums, rate
-from quality_lab.json_text import JsonTextError, same_value
+from quality_lab.json_text import JsonTextError, canonical, parse
 from quality_lab.metrics.asking import Asks, put, together
 from quality_lab.metrics.called_tools import CalledTool, called_tools
 from quality_lab.metrics.filters import EVERYTHING, Filters
@@ -41,6 +41,8 @@ class Candidate:
     tool_name: str
     created_at: datetime | None
     of_conversation: int
+    picked: bool  # by the filters; no: a write that a picked one may equal
+    place: int | None  # of a write, among those of its conversation
     equal_text: bool
     arguments: str | None
     before_arguments: str | None
@@ -49,6 +51,8 @@ class Candidate:
 
     def holds(self) -> bool:
         """Say whether the arguments are equal as values, whatever the order of their keys."""
+        if self.place is not None:
+            return self.before_uid is not None
         return self.equal_text or (
             _equal(self.arguments, self.before_arguments)
             and _equal(self.pair_arguments, self.pair_before_arguments)
@@ -117,16 +121,14 @@ def sequences(
         candidates = put(store, Candidate, "sequences", filters, cycle_limit=cycle_limit)
         tools = called_tools(store, filters=filters)
         notes = undated_notes(store, filters, time="call")
-    found: dict[tuple[str, str], dict[str, Candidate]] = defaultdict(dict)
+    written = _written_before(candidates)
+    found: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        of_rule = found[candidate.rule, candidate.tool_name]
-        if candidate.call_uid not in of_rule and candidate.holds():
-            of_rule[candidate.call_uid] = candidate
-    rows = [
-        _sequence(rule, tools[tool_name], list(calls.values()))
-        for (rule, tool_name), calls in found.items()
-        if calls
-    ]
+        if candidate.place is not None and not candidate.equal_text:
+            candidate = replace(candidate, before_uid=written.get(candidate.call_uid))
+        if candidate.picked and candidate.holds():
+            found[candidate.rule, candidate.tool_name].append(candidate)
+    rows = [_sequence(rule, tools[tool_name], calls) for (rule, tool_name), calls in found.items()]
     order = list(RULES)
     rows.sort(key=lambda row: (order.index(row.rule), -row.calls, row.tool_name))
     return Answer(rows, CallSequence, title="Sequences of calls", notes=[*notes, *_notes(tools)])
@@ -167,13 +169,32 @@ def _sequence(rule: str, tool: CalledTool, calls: Sequence[Candidate]) -> CallSe
     )
 
 
+def _written_before(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """Return for each write that equals an earlier one as a value, and not as a text, which that is."""
+    firsts = [one for one in candidates if one.place is not None and not one.equal_text]
+    seen: dict[tuple[str, str, int, str], str] = {}
+    found = {}
+    for one in sorted(firsts, key=lambda one: one.place or 0):
+        text = one.arguments or ""
+        value = (one.conversation_uid, one.tool_name, len(text), _value(text))
+        if value in seen:
+            found[one.call_uid] = seen[value]
+        else:
+            seen[value] = one.call_uid
+    return found
+
+
+def _value(text: str) -> str:
+    try:
+        return canonical(parse(text))
+    except JsonTextError:
+        return text
+
+
 def _equal(one: str | None, other: str | None) -> bool:
     if one is None or other is None:
         return one is other
-    try:
-        return same_value(one, other)
-    except JsonTextError:
-        return one == other
+    return _value(one) == _value(other)
 
 
 def _notes(tools: dict[str, CalledTool]) -> list[str]:

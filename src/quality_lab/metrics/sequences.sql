@@ -1,6 +1,8 @@
 -- One row is a call that stands to earlier calls of its conversation as a rule says, as far as SQL can tell: where
 -- equal_text is false, arguments of one length are told apart or found equal by who asks, and come for that.
--- Only calls seen in a trace export are looked at; those before may be outside of what the filters pick.
+-- Only calls seen in a trace export are looked at; those before may be outside of what the filters pick. Of writes whose
+-- arguments have one length, each that is the first to be written so comes, for who asks to find those that are equal
+-- as values; place is its place among the writes of its conversation.
 -- steps: picked, agent_calls
 with
 effects as (
@@ -83,6 +85,13 @@ written as (
     from made
     where writes = 1 and outcome = 'ok' and size is not null
 ),
+alike as (
+    select call_uid, place,
+           lag(call_uid) over (partition by conversation_uid, tool_name, size, digest order by place) as same_uid,
+           min(digest) over (partition by conversation_uid, tool_name, size) as least_digest,
+           max(digest) over (partition by conversation_uid, tool_name, size) as most_digest
+    from written
+),
 sizes as (
     select tool_name, conversation_uid, count(*) as m
     from agent_calls
@@ -90,24 +99,25 @@ sizes as (
     group by tool_name, conversation_uid
 ),
 every as (
-    select rule, call_uid, before_uid, pair_uid, pair_before_uid, equal_text from found
+    select rule, call_uid, before_uid, pair_uid, pair_before_uid, equal_text, null as place from found
     union all
-    select 'written_twice', w.call_uid, b.call_uid, null, null, w.digest = b.digest
-    from written as w
-    join written as b on b.conversation_uid = w.conversation_uid and b.tool_name = w.tool_name and b.size = w.size
-    where b.place < w.place
+    select 'written_twice', call_uid, same_uid, null, null, same_uid is not null, place
+    from alike
+    where same_uid is not null or least_digest <> most_digest
 )
 select e.rule, cast(e.call_uid as varchar(36)) as call_uid, cast(e.before_uid as varchar(36)) as before_uid,
-       cast(c.conversation_uid as varchar(36)) as conversation_uid, c.conversation_id, c.tool_name, c.created_at,
-       s.m as of_conversation, e.equal_text,
-       case when not e.equal_text then c.arguments end as arguments,
+       cast(t.conversation_uid as varchar(36)) as conversation_uid, t.conversation_id, t.tool_name, t.created_at,
+       s.m as of_conversation, c.call_uid is not null as picked, e.place, e.equal_text,
+       case when not e.equal_text then t.arguments end as arguments,
        case when not e.equal_text then b.arguments end as before_arguments,
        case when not e.equal_text then p.arguments end as pair_arguments,
        case when not e.equal_text then q.arguments end as pair_before_arguments
 from every as e
-join agent_calls as c on c.call_uid = e.call_uid and c.in_trace
-join sizes as s on s.tool_name = c.tool_name and s.conversation_uid = c.conversation_uid
+join tool_calls as t on t.call_uid = e.call_uid
+join sizes as s on s.tool_name = t.tool_name and s.conversation_uid = t.conversation_uid
+left join agent_calls as c on c.call_uid = e.call_uid and c.in_trace
 left join tool_calls as b on b.call_uid = e.before_uid and not e.equal_text
 left join tool_calls as p on p.call_uid = e.pair_uid and not e.equal_text
 left join tool_calls as q on q.call_uid = e.pair_before_uid and not e.equal_text
-order by e.rule, c.tool_name, c.created_at desc nulls last, e.call_uid, e.before_uid
+where c.call_uid is not null or (e.place is not null and not e.equal_text)
+order by e.rule, t.tool_name, t.created_at desc nulls last, e.call_uid
