@@ -223,7 +223,7 @@ def _row(one: Proposal) -> dict[str, Any]:
         "rate": "" if one.rate is None else percent(one.rate),
         "interval": percent_range(one.low, one.high) if interval else "",  # type: ignore[arg-type]  # both are there
         "of": f"{one.calls:,} of {one.reviewed:,} reviewed calls",
-        "impact": "" if one.impact is None else f"{number(one.impact)} a week",
+        "impact": "" if one.impact is None else f"at least {number(one.impact)} a week",
         "last": stamp(one.last_at),
         "since": one.calls_since_decision,
     }
