@@ -21,7 +21,7 @@ _VERSION_COLUMNS = {
     "uid": "UUID",
     "content": "VARCHAR",
     "conflicting": "BOOLEAN",
-    "source_id": "INTEGER",
+    "source_id": "BIGINT",
     "line": "BIGINT",
 }
 _CHUNK = 20_000

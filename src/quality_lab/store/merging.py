@@ -36,7 +36,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the empty staging tables `staged_<table>`, and `statuses`."""
     _lay_out_staging(connection)
     connection.execute("create or replace temp table statuses (unit bigint, weight integer, status varchar)")
-    connection.execute("create or replace temp table bulk_files (source_id integer, first_unit bigint)")
+    connection.execute("create or replace temp table bulk_files (source_id bigint, first_unit bigint)")
     connection.execute("create or replace temp table recounted (unit bigint)")
 
 

@@ -8,7 +8,7 @@ create table lab_meta (
 );
 
 create table sources (
-    source_id integer not null,   -- small number used by the other tables
+    source_id bigint not null,    -- number by which the other tables name it
     path varchar not null,        -- as given, made absolute; relative to the home where it lies below it
     digest varchar not null,      -- sha256 of the file's bytes
     format varchar not null,      -- name of the format that read it
@@ -29,7 +29,7 @@ create table conversations (
     started_at timestamp,             -- UTC, earliest known
     ended_at timestamp,               -- UTC, latest known
     offered varchar[],                -- digests of the definitions offered; null is "not captured"
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -49,7 +49,7 @@ create table messages (
     output_tokens bigint,             -- as the format counts them
     cost_usd double,                  -- as the format says
     finish_reason varchar,            -- as given
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -93,7 +93,7 @@ create table tool_calls (
     contact_id varchar using compression uncompressed, -- upstream's
     message_id varchar,               -- upstream's
     outbound_id varchar,              -- upstream's outbound queue id
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -131,7 +131,7 @@ create table feedback (
     adjudication boolean not null,    -- settles a dispute
     source varchar,                   -- of the call, as the export named it
     tool_name varchar,                -- of the call, as the export named it
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -149,7 +149,7 @@ create table regression_cases (
     journal_line varchar,             -- id of the journal line that says so; null for an export's case
     created_at timestamp,             -- UTC
     updated_at timestamp,             -- UTC; the newest stands
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -166,7 +166,7 @@ create table proposals (
     created_at timestamp,             -- UTC
     updated_at timestamp,             -- UTC; the newest stands
     decided_at timestamp,             -- UTC
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -186,7 +186,7 @@ create table decisions (
     decided_at timestamp,             -- UTC
     author varchar,                   -- who decided
     seen varchar,                     -- key of the decision that stood then
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -203,7 +203,7 @@ create table queues (
     frame varchar not null,           -- JSON text: tool_name, stratum, calls when it was drawn
     drawn_at timestamp,               -- UTC
     author varchar,                   -- who drew it
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -217,7 +217,7 @@ create table queue_calls (
     probability double not null,      -- of having been drawn, 0 to 1
     position integer not null,        -- 1-based, in the order of review
     reviewers varchar[] not null,     -- who is asked
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
@@ -227,12 +227,12 @@ create table retractions (
                                       -- upstream's copy of a label that was pushed
     author varchar,                   -- as given
     created_at timestamp,             -- UTC
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null              -- origin line, 1-based
 );
 
 create table rejects (
-    source_id integer not null,       -- origin file
+    source_id bigint not null,        -- origin file
     line bigint not null,             -- 1-based
     path varchar not null,            -- dotted path of the field; "" is the whole line
     reason varchar not null,          -- what was wanted and what came
@@ -244,6 +244,6 @@ create table versions (
     uid uuid not null,                -- of that row
     content varchar not null,         -- the version, JSON text
     conflicting boolean not null,     -- it stands against another version of the same row; neither counts
-    source_id integer not null,       -- origin file: the least of those that brought this version
+    source_id bigint not null,        -- origin file: the least of those that brought this version
     line bigint not null              -- origin line, 1-based
 );

@@ -43,11 +43,10 @@ class Remembered:
 
     @property
     def source_id(self) -> int:
-        """A number of 31 bits that depends on nothing but path, tenant and options."""
+        """A number of 63 bits that depends on nothing but path, tenant and options: no two files share one."""
         text = json.dumps([self.path, self.tenant, self.options])
-        return (
-            int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:4], "big") >> 1
-        )
+        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+        return int.from_bytes(digest[:8], "big") >> 1
 
 
 def find(paths: Iterable[str | os.PathLike[str]], *, home: Path) -> Iterator[Found]:
