@@ -12,8 +12,13 @@ from lab_builder import MONDAY, LabBuilder
 from quality_lab.labels import FIVE
 from quality_lab.metrics import failing_tools, label_counts
 from quality_lab.proposals import heavy_questions, proposals
-from quality_lab.store import Store
+from quality_lab.store import Store, kept
 from quality_lab.store.kept import KeptQuestion
+
+
+@pytest.fixture(autouse=True)
+def few_are_enough(monkeypatch):
+    monkeypatch.setattr(kept, "_FEW", 2)
 
 
 def questions() -> list[KeptQuestion]:
@@ -115,3 +120,12 @@ def test_questions_asked_together_share_one_connection(builder):
 
     assert shared
     assert fresh
+
+
+def test_a_lab_of_few_calls_keeps_nothing(builder, tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "_FEW", len(builder.records) + 1)
+    store = Store(tmp_path / "few", kept=questions)
+    store.write_records(builder.records)
+
+    assert kept_tables(store) == set()
+    assert failing_tools(store).records() == failing_tools(builder.store()).records()

@@ -16,6 +16,7 @@ import duckdb
 
 _PREFIX = "kept_"
 _SHARE_CHANGED = 0.01  # of the lab's calls and labels; a smaller change is not worth computing anew
+_FEW = 50_000  # calls and labels; what so few come to is computed as soon as it is asked for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +53,7 @@ def keep_answers(
         return
     counted = connection.execute("select (select count(*) from tool_calls) + (select count(*) from feedback)")
     (rows,) = counted.fetchone() or (0,)
-    if changed < _SHARE_CHANGED * rows:
+    if rows < _FEW or changed < _SHARE_CHANGED * rows:
         return
     for question in questions():
         connection.execute(f"create table {question.table} as {question.sql}", dict(question.parameters))
