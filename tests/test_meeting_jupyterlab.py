@@ -147,6 +147,11 @@ def test_a_meeting_is_prepared_held_by_keyboard_closed_and_all_of_it_is_there_af
     minutes = room.page.locator(".jp-OutputArea-output h1", has_text="Coach review, ")
     minutes.wait_for(timeout=30_000)
     minutes.scroll_into_view_if_needed()
+    first = room.page.locator(".jp-OutputArea-output .ql .wide td").first
+    assert (
+        first.evaluate("one => getComputedStyle(one).textAlign") == "left"
+    )  # JupyterLab would have it right
+    first.scroll_into_view_if_needed()
     room.photograph("6-minutes")
 
     labels, decisions = journal(tmp_path), journal(tmp_path, "decisions")
