@@ -52,3 +52,13 @@ def test_calls_that_say_nothing_of_their_time_are_told_in_a_note(builder):
     told = latency(builder.store())
 
     assert (len(told), told.notes) == (0, ("no call that was asked for says how long it took",))
+
+
+def test_calls_that_only_a_feedback_export_knows_do_not_count(builder):
+    builder.call("a", latency_ms=10.0)
+    builder.call("a", latency_ms=9000.0, seen_in="feedback")
+    builder.call("b", latency_ms=20.0, seen_in="feedback")
+
+    answer = latency(builder.store())
+
+    assert [(row.tool_name, row.calls, row.max_ms) for row in answer] == [("a", 1, 10.0)]

@@ -104,3 +104,13 @@ def test_what_makes_no_trend_is_refused(builder, wrong):
 def test_an_unknown_zone_is_refused_before_anything_is_asked(builder):
     with pytest.raises(UsageError, match="no time zone"):
         trend(builder.store(), filters=Filters(tz="Mars/Olympus"))
+
+
+def test_without_a_trace_export_nobody_knows_how_many_calls_there_were(builder):
+    for call in builder.calls(2, seen_in="feedback", **ERROR):
+        builder.label(call, "bad_args")
+
+    (day,) = trend(builder.store())
+
+    assert (day.calls, day.conversations, day.errors, day.empty_results, day.error_rate) == (None,) * 5
+    assert day.reviewed == 2

@@ -29,7 +29,7 @@ class Latency:
     """A tool with the milliseconds that half, 95 % and all of its calls did not exceed."""
 
     tool_name: str
-    calls: int = field(metadata={"help": "calls whose latency is known"})
+    calls: int = field(metadata={"help": "calls of a trace export whose latency is known"})
     p50_ms: float = field(metadata={"unit": "ms", "help": "median"})
     p95_ms: float = field(metadata={"unit": "ms", "help": "95 % of the calls were not slower"})
     max_ms: float = field(metadata={"unit": "ms", "help": "the slowest call"})

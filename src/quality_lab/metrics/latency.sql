@@ -1,5 +1,6 @@
 -- One row is a tool with how long its calls took, in milliseconds: the values around the 50 % and 95 % places of its
--- sorted latencies, from which the quantiles come by linear interpolation.
+-- sorted latencies, from which the quantiles come by linear interpolation. Only calls of a trace export count: what
+-- a feedback export brings along was picked by reviewers.
 -- steps: picked, agent_calls
 with
 sorted_calls as (
@@ -7,7 +8,8 @@ sorted_calls as (
            row_number() over (partition by tool_name order by latency_ms) - 1 as place,
            count(*) over (partition by tool_name) as calls
     from agent_calls
-    where latency_ms is not null
+    where in_trace
+      and latency_ms is not null
 )
 select tool_name,
        max(calls) as calls,

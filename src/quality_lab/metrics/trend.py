@@ -51,18 +51,18 @@ class PeriodSums:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Period:
     """A day, or the week from a Monday, in the zone asked for. A period without a call stands there with
-    zeros.
+    zeros; without a trace export, counts of calls are null.
     """
 
     period: date = field(metadata={"help": "its first day"})
-    calls: int = field(metadata={"help": "calls seen in a trace export"})
-    conversations: int
-    errors: int = field(metadata={"help": "calls that failed"})
-    soft_errors: int = field(metadata={"help": "calls whose result says no"})
-    gated: int = field(metadata={"help": "calls that the application put off"})
-    rejected: int = field(metadata={"help": "calls that a person refused"})
-    unknown: int = field(metadata={"help": "calls of which nobody can say"})
-    empty_results: int = field(metadata={"help": "results that hold nothing"})
+    calls: int | None = field(metadata={"help": "calls seen in a trace export"})
+    conversations: int | None
+    errors: int | None = field(metadata={"help": "calls that failed"})
+    soft_errors: int | None = field(metadata={"help": "calls whose result says no"})
+    gated: int | None = field(metadata={"help": "calls that the application put off"})
+    rejected: int | None = field(metadata={"help": "calls that a person refused"})
+    unknown: int | None = field(metadata={"help": "calls of which nobody can say"})
+    empty_results: int | None = field(metadata={"help": "results that hold nothing"})
     error_rate: float | None = field(
         metadata={"unit": "share", "help": "(errors + soft_errors) / (calls - unknown - rejected)"}
     )
@@ -102,9 +102,9 @@ def trend(store: Asks, *, filters: Filters = EVERYTHING, every: Every = "day") -
             f"gaps: over {MOST_PERIODS} periods lie between first and last, so empty ones are left out"
         )
         periods = sorted(sums)
-    return Answer(
-        [_period(day, sums.get(day)) for day in periods], Period, title=f"Trend by {every}", notes=notes
-    )
+    traced = not sums or any(row.calls for row in sums.values())
+    rows = [_period(day, sums.get(day), traced=traced) for day in periods]
+    return Answer(rows, Period, title=f"Trend by {every}", notes=notes)
 
 
 def _periods(known: list[date], filters: Filters, every: Every) -> Iterator[date]:
@@ -128,7 +128,7 @@ def _first_day(day: date, every: Every) -> date:
     return day - timedelta(days=day.weekday()) if every == "week" else day
 
 
-def _period(day: date, row: PeriodSums | None) -> Period:
+def _period(day: date, row: PeriodSums | None, *, traced: bool) -> Period:
     if row is None:
         row = PeriodSums(
             period=day, **{name: 0 for name in PeriodSums.__dataclass_fields__ if name != "period"}
@@ -146,14 +146,14 @@ def _period(day: date, row: PeriodSums | None) -> Period:
     ]
     return Period(
         period=day,
-        calls=row.calls,
-        conversations=row.conversations,
-        errors=row.errors,
-        soft_errors=row.soft_errors,
-        gated=row.gated,
-        rejected=row.rejected,
-        unknown=row.unknown,
-        empty_results=row.empty_results,
+        calls=row.calls if traced else None,
+        conversations=row.conversations if traced else None,
+        errors=row.errors if traced else None,
+        soft_errors=row.soft_errors if traced else None,
+        gated=row.gated if traced else None,
+        rejected=row.rejected if traced else None,
+        unknown=row.unknown if traced else None,
+        empty_results=row.empty_results if traced else None,
         error_rate=error.value if error else None,
         low=error.low if error else None,
         high=error.high if error else None,
