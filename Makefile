@@ -24,7 +24,7 @@ help:  ## Say what can be made
 
 # The story ends on 31 May 2026; its report is that of the next morning.
 report: $(VENV)/.ready-to-run  ## Build the demo's quality report; the last line is the path of its HTML
-	@rm -rf $(DEMO) && mkdir -p $(DEMO)/data
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)/data && cp data/demo/people.toml $(DEMO)/data
 	@$(BIN)/quality-lab --home $(DEMO) load data/demo/exports data/demo/journal >&2
 	@folder=$$($(BIN)/quality-lab --home $(DEMO) report quality --as-of 2026-06-01T08:00:00Z) && \
 	  ls "$$(printf '%s\n' "$$folder" | tail -n 1)/report.html"

@@ -59,7 +59,7 @@ def make(folder: Path, *options: str) -> Path:
 
 def written(folder: Path) -> dict[str, bytes]:
     """Return the bytes of every file of a story by its path."""
-    paths = [folder / "truth.json", *(folder / "exports").iterdir(), *(folder / "journal").iterdir()]
+    paths = [folder / "truth.json", folder / "people.toml", *(folder / "exports").iterdir(), *(folder / "journal").iterdir()]
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
@@ -172,7 +172,7 @@ def test_the_script_writes_the_tracked_files_byte_for_byte(tmp_path):
     again = make(tmp_path / "again", "--seed", "2605")
 
     assert written(again) == written(DEMO)
-    assert len(written(DEMO)) == 9
+    assert len(written(DEMO)) == 10
 
 
 def test_the_truth_is_what_the_trace_lists_hold(demo, truth):

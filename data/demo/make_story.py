@@ -28,6 +28,7 @@ from story.plot import Story
 from story.records import feedback_record, proposals, trace_record
 from story.reviews import Reviews
 from story.truth import Truth
+from story.words import NAMES, REVIEWERS
 
 TRACKED_SEED = 2605
 BIRDS = [
@@ -114,6 +115,7 @@ def write_story(root: Path, seed: int, *, plot: bool, shuffle_names: bool) -> di
     write_exchange(folder, story)
     write_reviews(folder, reviews)
     write_chat(folder, concierge, chat_reviews)
+    write_people(folder)
     folder.write("truth.json", names.line(truth.document(), indent=1) + "\n")
     return json.loads(names.line(truth.document()))
 
@@ -188,6 +190,13 @@ def write_chat(folder: Folder, concierge: Concierge, reviews: ChatReviews) -> No
         lines.append(folder.names.line(line))
         folder.truth.status("frozen_cases", line["record"])
     folder.lines("journal/cases.jsonl", lines)
+
+
+def write_people(folder: Folder) -> None:
+    """Write what the reviewers are called, by the id that each of the two systems has for them."""
+    ids = [(str(number), NAMES[number]) for number in REVIEWERS]
+    ids += [(f'"{address}"', NAMES[number]) for number, address in REVIEWERS.items()]
+    folder.write("people.toml", "[people]\n" + "".join(f'{key} = "{name}"\n' for key, name in ids))
 
 
 def main() -> None:

@@ -224,6 +224,7 @@ VERDICTS: dict[str, list[tuple[int, str]]] = {
     "pushy": [(8, "too_pushy")],
     "too_few": [(5, "other"), (3, "other")],
 }
+EXPECTED = {("tour_for_car", "wrong_tool"): "get_transfer_options"}  # the tool that the reviewer names
 NOTES: dict[str, list[str | None]] = {
     "swapped": [
         "Pick-up and drop-off are swapped.",

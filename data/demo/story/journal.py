@@ -38,6 +38,7 @@ class ChatReviews:
         self.lines.sort(key=lambda line: (line["created_at"], line["id"]))
 
     def _write(self, chat: Chat, call: ChatCall, reviewer: int, label: str, kind: str) -> None:
+        expected = words.EXPECTED.get((kind, label))
         self.lines.append(
             {
                 "record_type": "label",
@@ -52,6 +53,7 @@ class ChatReviews:
                     "index": call.index,
                 },
                 "label": label,
+                **({"expected_tool": expected} if expected else {}),
                 "note": self.voices.note(kind, reviewer),
                 "guide_version": "2026-05",
             }

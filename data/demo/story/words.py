@@ -8,6 +8,7 @@ from __future__ import annotations
 COMPANY = "Harbour Lane Exchange"
 
 REVIEWERS = {3: "dana@example.com", 5: "tomas@example.com", 8: "priya@example.com"}
+NAMES = {3: "Dana", 5: "Tomas", 8: "Priya"}
 
 PAYERS = [
     "Mila Example",

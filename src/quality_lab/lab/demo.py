@@ -36,6 +36,7 @@ def open_demo() -> Lab:
     home = Path(tempfile.mkdtemp(prefix="quality-lab-demo-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     (home / "data").mkdir()
+    shutil.copy(story / "people.toml", home / "data")
     lab = open_lab(home)
     lab.load(story / "exports", story / "journal")
     return lab
