@@ -59,7 +59,8 @@ def make(folder: Path, *options: str) -> Path:
 
 def written(folder: Path) -> dict[str, bytes]:
     """Return the bytes of every file of a story by its path."""
-    paths = [folder / "truth.json", folder / "people.toml", *(folder / "exports").iterdir(), *(folder / "journal").iterdir()]
+    within = [*(folder / "exports").iterdir(), *(folder / "journal").iterdir()]
+    paths = [folder / "truth.json", folder / "people.toml", *within]
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
