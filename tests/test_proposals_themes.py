@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import timedelta
+from time import process_time
 
 import pytest
 from command_line import run
@@ -149,3 +150,27 @@ def test_without_the_extra_it_is_wrong_usage_and_says_how_to_get_it(builder, mon
 
     assert (ran.code, ran.out) == (2, "")
     assert "themes need scikit-learn: pip install 'quality-lab[themes]'" in ran.err
+
+
+def test_to_name_many_themes_takes_little_beside_finding_them(monkeypatch):
+    """Each of 300 notes has words of its own, so there are as many themes to be named."""
+    vectors, cluster = room._sklearn()
+    spent = []
+
+    class Timed(cluster):  # type: ignore[misc, valid-type]  # scikit-learn has no types
+        def fit_predict(self, weights):
+            began = process_time()
+            found = super().fit_predict(weights)
+            spent.append(process_time() - began)
+            return found
+
+    monkeypatch.setattr(room, "_sklearn", lambda: (vectors, Timed))
+    notes = sorted(" ".join(f"w{'x' * place}y{word}z" for word in "abcde") for place in range(300))
+    list(room._clusters(notes[:9]))  # what is imported late is imported now
+
+    began = process_time()
+    found = list(room._clusters(notes))
+    took = process_time() - began
+
+    assert len(found) == 300
+    assert took < 8 * spent[-1]

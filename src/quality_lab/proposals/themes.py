@@ -144,16 +144,21 @@ def _clusters(notes: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[str]
         settings = {"n_clusters": None, "metric": "cosine", "linkage": "average"}
         members = cluster(distance_threshold=_FARTHEST, **settings).fit_predict(weights).tolist()
     names = words.get_feature_names_out()
-    for number in dict.fromkeys(members):
-        inside = [place for place, member in enumerate(members) if member == number]
-        outside = [place for place, member in enumerate(members) if member != number]
-        stand_out = weights[inside].mean(axis=0)
-        if outside:
-            stand_out = stand_out - weights[outside].mean(axis=0)
-        ranked = sorted(range(len(names)), key=lambda place: (-round(stand_out[place], 9), names[place]))
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, member in enumerate(members):
+        places[member].append(place)
+    total = weights.sum(axis=0)
+    for inside in places.values():
+        own = weights[inside].sum(axis=0)
+        others = max(1, len(spoken) - len(inside))
+        stand_out = {  # how much more a word weighs in a note of these than in one of the others
+            str(names[word]): round(float(own[word] / len(inside) - (total[word] - own[word]) / others), 9)
+            for word in own.nonzero()[0]
+        }
+        ranked = sorted(stand_out, key=lambda word: (-stand_out[word], word))
         yield (
-            tuple(str(names[place]) for place in ranked[:_TERMS] if stand_out[place] > 0),
-            [spoken[p] for p in inside],
+            tuple(word for word in ranked[:_TERMS] if stand_out[word] > 0),
+            [spoken[place] for place in inside],
         )
 
 
