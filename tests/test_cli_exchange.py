@@ -522,6 +522,21 @@ def test_what_is_upstream_already_is_noted_and_not_sent(reviewed, server):
     assert journal(reviewed, "pushes")[0]["feedback_id"] == 7
 
 
+def test_somebody_upstream_who_had_said_the_same_stays_a_reviewer_and_nothing_was_sent(reviewed, server):
+    server.labels = [said(7, on=1, adminId=8)]
+    pull(reviewed, server)
+    line = label(reviewed, 1, "bad_args")
+    push(reviewed, server)
+
+    pull(reviewed, server)
+
+    every, *_ = run("--home", reviewed, "agreement", "--json").document
+    assert (every["calls"], every["reviewers"], every["agreed"]) == (1, 2, 1)
+    assert [one["done"] for one in push(reviewed, server).document["labels"]] == ["pushed_before"]
+    assert server.wrote == []
+    assert run("--home", reviewed, "undo", line["id"]).code == 0  # nothing of it stands upstream
+
+
 def test_two_reviewers_who_agree_are_two_labels_and_one_who_repeats_is_one(reviewed, server):
     label(reviewed, 1, "bad_args", by="dana")
     label(reviewed, 1, "bad_args", by="tomas")
@@ -708,6 +723,20 @@ def test_a_review_that_comes_back_is_no_second_reviewer_s(reviewed, server):
 
     assert {row["reviewer"]: row["left"] for row in before} == {"dana": 0, "lee": 4}
     assert run("queue", "progress", "--home", reviewed, "--json").document == before
+
+
+def test_a_dispute_that_comes_back_from_upstream_is_not_looked_at_again_by_that(reviewed, server):
+    label(reviewed, 1, "bad_args", by="dana")
+    label(reviewed, 1, "other", by="lee")
+    words = ("--size", 4, "--seed", 1, "--strategy", "disputed", "--author", "dana")
+    assert run("queue", "--home", reviewed, *words).code == 0
+    server.now = int(datetime.now(UTC).timestamp()) + 60
+    push(reviewed, server)
+
+    pull(reviewed, server)
+
+    (queue,) = run("queue", "list", "--home", reviewed, "--json").document
+    assert (queue["calls"], queue["reviewed"]) == (4, 0)
 
 
 def test_notes_of_pushes_load_by_the_one_door_and_are_understood(reviewed, server):

@@ -105,11 +105,11 @@ class Journal:
         )
 
     def _stay_where_pushed(self, line_id: str) -> None:
-        """Raises: UsageError where a label stands upstream now, or the line says what was pushed."""
+        """Raises: UsageError where a label was sent and stands upstream now, or the line says what was pushed."""
         for push in self.lines("pushes"):
             if push.get("id") == line_id:
                 raise UsageError(f"the line {line_id} says what was pushed, and that cannot be taken back")
-            if push.get("pushes") == line_id and "feedback_id" in push:
+            if push.get("pushes") == line_id and "feedback_id" in push and push.get("theirs") is not True:
                 place = f"label {push['feedback_id']} at {push.get('api')}"
                 raise UsageError(
                     f"the line {line_id} was pushed: it is {place}, where nothing can be taken back; "

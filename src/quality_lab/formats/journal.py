@@ -126,6 +126,7 @@ class _Push(msgspec.Struct, kw_only=True, gc=False):
     tenant: str | None = None
     call: msgspec.Raw = _ABSENT
     feedback_id: int | None = None  # of a label: upstream's id
+    theirs: bool = False  # somebody upstream had said the same before
     fingerprint: str | None = None  # of a decision
     proposal_id: int | None = None
     sent: msgspec.Raw = _ABSENT
@@ -168,7 +169,7 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
             return (queued_call_of(text, reading.notes),)
         if record_type == "push":
             pushed = _push.decode(text, reading.notes)
-            if pushed.feedback_id is not None:
+            if pushed.feedback_id is not None and not pushed.theirs:
                 return (_copy_taken_back(pushed, pushed.feedback_id, reading),)
         if record_type in ("push", "verdict"):
             return (SetAside(kind=record_type, reason="kept in the journal; nothing is counted from it"),)

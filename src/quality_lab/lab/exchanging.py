@@ -163,9 +163,10 @@ class Exchanging(Reviewing):
         masker = Masker(self.home)
         head = {"record_type": "push", "api": pushed.api, **of_tenant(pushed.tenant)}
 
-        def note_label(one: Candidate, made: GivenLabel) -> None:
+        def note_label(one: Candidate, made: GivenLabel, theirs: bool) -> None:
             about = {"pushes": one.line, "call": {"tool_call_id": one.call_id}, "feedback_id": made.id}
-            self.journal.append("pushes", head | about, author=author)
+            whose = {"theirs": True} if theirs else {}
+            self.journal.append("pushes", head | about | whose, author=author)
 
         def note_decision(line: DecisionLine, there: TrackedUpstream, body: dict[str, Any]) -> None:
             about = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from quality_lab.lab.pushed import Notes, PushedLabel
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Line = Mapping[str, Any]
 _SERIAL = re.compile("[1-9][0-9]{0,15}")
+_CLOCKS_DIFFER_S = 3600  # by less than that, it is hoped
 _STOPPING = {401, 403, 408, 429}  # refusals that the next label would meet too
 
 
@@ -31,6 +33,14 @@ class Candidate:
     author: str | None
     call_id: str  # upstream's
     body: LabelBody
+    written_at: datetime | None = None
+
+
+def _stood_before(one: Candidate, there: GivenLabel) -> bool:
+    """Return whether a label stood upstream before *one* was written: then it is somebody's own, and no copy of it."""
+    if there.createdAt is None or one.written_at is None:
+        return False
+    return there.createdAt < one.written_at.timestamp() - _CLOCKS_DIFFER_S
 
 
 class _NotSent(Exception):  # no error: the reason why a line stays here
@@ -93,10 +103,12 @@ def push_labels(
     going: Iterable[Candidate | PushedLabel],
     *,
     notes: Notes,
-    note: Callable[[Candidate, GivenLabel], None],
+    note: Callable[[Candidate, GivenLabel, bool], None],
     dry_run: bool,
 ) -> Iterator[PushedLabel]:
     """Yield what became of each label: what is there already is not sent, what is sent is noted at once.
+
+    *note* is told of a label and whether it was somebody's own there, before this one was written.
 
     Raises: ApiError where the API cannot be reached or will refuse the next one too.
     """
@@ -126,7 +138,7 @@ def push_labels(
             yield replace(told, done="not_sent", reason=_reason(error))
             continue
         if not dry_run:
-            note(one, made)
+            note(one, made, found is not None and _stood_before(one, found))
         if found is None:
             there[one.call_id].insert(0, made)
         ours[made.id] = one.author
@@ -162,8 +174,20 @@ def _checked(line: Line, call_id: str, masker: Masker, stays: PushedLabel) -> Ca
         return replace(stays, reason=str(error))
     author = line.get("author")
     return Candidate(
-        line=stays.line, author=None if author is None else str(author), call_id=call_id, body=body
+        line=stays.line,
+        author=None if author is None else str(author),
+        call_id=call_id,
+        body=body,
+        written_at=_moment(line.get("created_at")),
     )
+
+
+def _moment(text: object) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _voice(line: Line, call_id: str) -> object:
