@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import visible
 from quality_lab.answers.words import number, percent, percent_range
-from quality_lab.errors import NoData, StoreBusy, UsageError
+from quality_lab.errors import NoData, StoreBusy, StoreError, UsageError
 from quality_lab.jupyter.call_card import stamp, story_step
 from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
 from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
@@ -54,13 +54,8 @@ class DecideDesk:
         self._found: dict[str, Proposal] = {}
         self._written: list[tuple[list[str], str]] = []  # lines of one decision, and its proposal
         self._replies = Replies(
-            {
-                "card": self._card,
-                "decide": self._decide,
-                "case": self._case,
-                "undo": self._undo,
-                "ping": self._ping,
-            }
+            {"card": self._card, "ping": self._ping},
+            writing={"decide": self._decide, "case": self._case, "undo": self._undo},
         )
         self._stamp: JournalStamp = ()
         self._impatient = open_lab(lab.home, wait_s=1.0, on_wait=lambda _: None)  # nobody waits for a ping
@@ -192,11 +187,11 @@ class DecideDesk:
         return True
 
     def _after(self, one: Proposal) -> Reply:
-        """Return the card as it stands after a line was written; none while the database is busy."""
+        """Return the card as it stands after a line was written; none where the database cannot be asked."""
         try:
             self._look_again()
             return self._card({"proposal": one.id})
-        except StoreBusy:  # the line is in the journal: what was just said must not look as if it were not
+        except StoreError:  # the line is in the journal: what was just said must not look as if it were not
             return {"card": None}
 
     def _look_again(self) -> None:

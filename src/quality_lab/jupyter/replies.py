@@ -15,18 +15,27 @@ _REMEMBERED = 200
 
 
 class Replies:
-    """Answers questions by name, and gives a question that comes again the reply that it had.
+    """Answers questions by name; one that writes, and comes again, gets the reply that it had.
 
     A browser that got no reply may ask again, and nobody wants the same label twice.
 
-    >>> replies = Replies({"double": lambda asked: {"twice": 2 * asked["number"]}})
-    >>> replies.to({"id": "a1", "ask": "double", "number": 4})
-    {'id': 'a1', 'ok': True, 'twice': 8}
+    >>> said = []
+    >>> replies = Replies({}, writing={"say": lambda asked: {"said": said.append(asked["word"])}})
+    >>> replies.to({"id": "a1", "ask": "say", "word": "good"})
+    {'id': 'a1', 'ok': True, 'said': None}
+    >>> replies.to({"id": "a1", "ask": "say", "word": "good"})["ok"], said
+    (True, ['good'])
     """
 
-    def __init__(self, answers: Mapping[str, Callable[[Asked], Reply]]) -> None:
+    def __init__(
+        self,
+        reading: Mapping[str, Callable[[Asked], Reply]],
+        *,
+        writing: Mapping[str, Callable[[Asked], Reply]],
+    ) -> None:
         """Keep who answers which question."""
-        self._answers = dict(answers)
+        self._answers = {**reading, **writing}
+        self._writing = frozenset(writing)
         self._given: dict[str, Reply] = {}
 
     def to(self, asked: Asked) -> Reply:
@@ -41,7 +50,8 @@ class Replies:
                 error, (UsageError, NotFine)
             )  # for what it says; else it may go well next time
             return {"id": key, "ok": False, "refused": refused, "error": visible(str(error))}
-        self._given[key] = reply
+        if asked.get("ask") in self._writing:
+            self._given[key] = reply
         if len(self._given) > _REMEMBERED:
             del self._given[next(iter(self._given))]
         return reply

@@ -65,14 +65,8 @@ class ReviewDesk:
         self._stamp: JournalStamp = ()
         self._impatient = open_lab(lab.home, wait_s=1.0, on_wait=lambda _: None)  # nobody waits for a ping
         self._replies = Replies(
-            {
-                "card": self._card,
-                "voices": self._voices_of,
-                "label": self._label,
-                "adjudicate": self._adjudicate,
-                "undo": self._undo,
-                "ping": self._ping,
-            }
+            {"card": self._card, "voices": self._voices_of, "ping": self._ping},
+            writing={"label": self._label, "adjudicate": self._adjudicate, "undo": self._undo},
         )
         if not self._bring_in():
             self._look_again(self._items)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import visible
 from quality_lab.answers.pretty import pretty
-from quality_lab.errors import StoreBusy
+from quality_lab.errors import StoreError
 from quality_lab.jupyter.call_card import stamp
 from quality_lab.labels import judgement
 from quality_lab.people import read_people
@@ -59,7 +59,7 @@ class Voices:
     def of(self, call_uid: str) -> dict[str, Any]:
         """Return as JSON what is said of a call: one's own word, those of others, what it comes to.
 
-        `others` is null where they are not to be seen yet. While the database is busy, it is what it was when
+        `others` is null where they are not to be seen yet. While the database cannot be asked, it is what it was when
         it was asked last, and what was written since.
         """
         rows = self._rows(call_uid)
@@ -110,7 +110,7 @@ class Voices:
         try:
             rows = call_feedback(self._lab.store, call_uid) if self._lab.store.exists() else []
             self._read[call_uid] = rows
-        except StoreBusy:  # what was just written must not look as if it were not
+        except StoreError:  # what was just written must not look as if it were not
             rows = self._read.get(call_uid, [])
         known = {row.key for row in rows if row.key_space == _JOURNAL}
         for key in known & self._not_in_lab.keys():

@@ -208,12 +208,14 @@ class Line {
     globalThis.qualityLabUnsaved = [...(globalThis.qualityLabUnsaved || []), ...this.unsaved().map(({ what, more, words }) => ({ who, what, more, words }))];
   }
 
-  /** Take over what a page of the same person left. */
+  /** Take over what a page of the same person left: `done` says what a reply does, null: not of here, false: no need. */
   takeOver(who, done) {
-    const [mine, others] = [[], []];
-    for (const one of globalThis.qualityLabUnsaved || []) (one.who === who && done(one) ? mine : others).push(one);
-    globalThis.qualityLabUnsaved = others;
-    for (const one of mine) this.hold(one, done(one));
+    const left = globalThis.qualityLabUnsaved || [];
+    globalThis.qualityLabUnsaved = left.filter((one) => {
+      const then = one.who === who ? done(one) : null;
+      if (then) this.hold(one, then);
+      return then === null;
+    });
   }
 
   again() {

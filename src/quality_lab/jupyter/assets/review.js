@@ -534,9 +534,13 @@ function render({ model, el }) {
 
   // what a page before this one could not save, of the same person and on calls of this queue
   line.takeOver(`review ${state().reviewer}`, ({ what, more }) => {
-    if (!items().some((item) => item.uid === more.uid)) return null;
-    if (what !== "undo") pending.set(more.uid, more.label);
-    return what === "undo" ? () => {} : answered(what, more, "");
+    const item = items().find((one) => one.uid === more.uid);
+    if (!item) return null;
+    if (what === "undo") return () => {};
+    const bare = !more.note && !more.expected_tool && !more.expected_arguments;
+    if (what === "label" && bare && item.label === more.label) return false; // written, and the kernel died before it said so
+    pending.set(more.uid, more.label);
+    return answered(what, more, "");
   });
   const repaint = () => paintVoices();
   model.on("change:state", repaint);
