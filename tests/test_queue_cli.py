@@ -78,6 +78,8 @@ def test_queues_are_listed_and_weighed(home: Path) -> None:
         (("--size", "5", "--strategy", "easy"), 2, "Invalid value for '--strategy'"),
         (("--size", "5", "--contact", "42"), 2, "not by contact"),
         (("--seed", "5"), 2, "drawn with a size"),
+        (("--strategy", "errors"), 2, "--strategy: wanted with --size"),
+        (("--size", "5", "--json", "list"), 2, "--size, --json: wanted after list"),
         (("--size", "5", "--tool", "nobody_calls_me"), 1, "no call is eligible"),
     ],
 )
@@ -85,3 +87,17 @@ def test_what_cannot_be_drawn_has_its_exit_code(home: Path, words, code, said) -
     ran = queue(home, *words)
 
     assert (ran.code, said in ran.err) == (code, True), ran.err
+
+
+def test_where_no_queue_was_drawn_json_is_an_empty_list_and_that_may_be_fine(home: Path) -> None:
+    bare, allowed = queue(home, "--json"), queue(home, "progress", "--json", "--allow-empty")
+
+    assert (bare.code, bare.document) == (1, [])
+    assert "no_data: no queue was drawn" in bare.err
+    assert (allowed.code, allowed.document) == (0, [])
+
+
+def test_a_question_without_an_answer_prints_one_document_all_the_same(tmp_path: Path) -> None:
+    ran = run("--home", tmp_path, "disputes", "--json")
+
+    assert (ran.code, ran.document) == (1, [])

@@ -76,6 +76,7 @@ class Output:
         self.csv = csv
         self.parquet = parquet
         self.allow_empty = allow_empty
+        self._judged = False  # the answer was told, and is empty
 
     @property
     def as_table(self) -> bool:
@@ -105,7 +106,18 @@ class Output:
     def judge(self, empty: str | None) -> None:
         """Raise NoData with *empty*, if it is said and --allow-empty was not given."""
         if empty and not self.allow_empty:
+            self._judged = True
             raise NoData(f"no_data: {empty}")
+
+    def nothing(self, why: NoData) -> None:
+        """Tell of an answer that could not be: no row, in JSON. Raises: *why*, unless --allow-empty was given."""
+        if self._judged:
+            raise why
+        if self.as_json:
+            print_json([])
+        if not self.allow_empty:
+            raise why
+        say(str(why))
 
 
 def with_output(function: Function) -> Function:
@@ -118,7 +130,10 @@ def with_output(function: Function) -> Function:
         if as_json and csv == "-":
             raise click.UsageError("--json and --csv - both want standard output")
         output = Output(as_json=as_json, csv=csv, parquet=parquet, allow_empty=allow_empty)
-        return function(output=output, **options)
+        try:
+            return function(output=output, **options)
+        except NoData as why:
+            return output.nothing(why)
 
     for option in (
         click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to judge."),

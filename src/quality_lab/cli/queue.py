@@ -65,7 +65,13 @@ def queue(
     and the same seed draws nothing anew; `undo ID` takes a queue back.
     """
     if context.invoked_subcommand is not None:
+        if given := [name for name in _given(context) if name != "--home"]:
+            raise click.UsageError(
+                f"{', '.join(given)}: wanted after {context.invoked_subcommand}, or without it"
+            )
         return
+    if size is None and (idle := {"--strategy", "--author"}.intersection(_given(context))):
+        raise click.UsageError(f"{', '.join(sorted(idle))}: wanted with --size, which draws a queue")
     names = [name.strip() for name in (reviewers or "").split(",") if name.strip()]
     output.show(
         lab.queue(
@@ -79,6 +85,16 @@ def queue(
             **filters,
         )
     )
+
+
+def _given(context: click.Context) -> list[str]:
+    """Return the options that stand on the command line before any verb."""
+    line = click.core.ParameterSource.COMMANDLINE
+    return [
+        option.opts[0]
+        for option in context.command.params
+        if option.name and context.get_parameter_source(option.name) is line
+    ]
 
 
 @queue.command(name="list", epilog=example("quality-lab queue list --json"))

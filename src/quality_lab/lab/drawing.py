@@ -58,7 +58,9 @@ def queue_entries(
         cells = queue_frame(store, filters=filters, strategy=strategy, rare=rare)
     calls = {name: count for name, count in by_stratum(cells, strategy).items() if count}
     if not calls:
-        raise NoData("no call is eligible for a queue: none was seen in a trace export, or all are reviewed")
+        raise NoData(
+            "no_data: no call is eligible for a queue: none was seen in a trace export, or all are reviewed"
+        )
     taken = sizes(calls, size, first=PREFERRED[strategy])
     numbered = queue_draw(store, filters=filters, strategy=strategy, seed=seed, sizes=taken, rare=rare)
     named = {call.call_uid: call for call in numbered}

@@ -149,7 +149,7 @@ class Queueing(Reviewing):
             return queue_called(self.store, key)
         lines = queue_lines(self.store) if self.store.exists() else []
         if not lines:
-            raise NoData("no queue was drawn in this lab yet; `queue --size 40` draws one")
+            raise NoData("no_data: no queue was drawn in this lab yet; `queue --size 40` draws one")
         return lines[0]
 
     def _calls_of(self, line: QueueLine, *, left: bool) -> Answer[QueuedCall]:
