@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -137,3 +141,71 @@ def test_a_label_lies_in_the_tenant_of_its_call(tmp_path: Path) -> None:
     exported = run("--home", home, "export", "feedback", "-", "--tenant", "north").out
     assert json.loads(exported)["label"] == "bad_args"
     assert run("--home", home, "export", "feedback", "-", "--tenant", "default").out == ""
+
+
+HOLDER = (
+    "import sys, duckdb; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.readline()"
+)
+
+
+@contextmanager
+def held(home: Path) -> Iterator[int]:
+    """Let another process hold the database meanwhile; yield its number."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(home / "data" / "quality.duckdb")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield holder.pid
+        holder.kill()
+
+
+@pytest.mark.parametrize("verb", ["label", "adjudicate"])
+def test_with_a_whole_uid_and_a_tenant_a_held_database_does_not_keep_a_label_from_being_written(
+    home: Path, tmp_path: Path, verb: str
+) -> None:
+    file = write(tmp_path / "north.jsonl", trace(9))
+    run("--home", home, "load", file, "--tenant", "north")
+    [north] = run("--home", home, "calls", "--tenant", "north", "--json").document
+    call = north["call_uid"]
+    words = ("--reviewer", "dana", "--tenant", "north", "--wait", "0.2", "--json")
+
+    with held(home) as holder:
+        said = run("--home", home, verb, call.replace("-", ""), "bad_args", *words)
+    before = run("--home", home, "calls", "--label", "bad_args", "--json").document
+    run("--home", home, "load", file, "--tenant", "north")
+
+    assert (said.code, said.document["in_lab"]) == (0, False)
+    assert "safe in the journal; the next load brings it" in said.err
+    assert f"process {holder}" in said.err
+    [line] = journal(home)
+    assert (line["tenant"], line["call"]) == ("north", {"call_uid": call})
+    assert before == []
+    assert [
+        row["call_uid"] for row in run("--home", home, "calls", "--label", "bad_args", "--json").document
+    ] == [call]
+
+
+@pytest.mark.parametrize("tenant", [[], ["--tenant", "default"]], ids=["no tenant", "a beginning"])
+def test_a_call_that_cannot_be_looked_up_in_a_held_database_gets_no_label_and_is_told_why(
+    home: Path, tenant: list[str]
+) -> None:
+    call = first_call(home)
+
+    with held(home) as holder:
+        said = run("--home", home, "label", call[:20] if tenant else call, "other", *tenant, "--wait", "0.2")
+
+    assert said.code == 3
+    assert "nothing was written, as the call cannot be looked up" in said.err
+    assert f"process {holder}" in said.err
+    assert not (home / "data/journal/labels.jsonl").exists()
+
+
+def test_a_label_on_a_call_of_another_tenant_than_named_is_refused(home: Path) -> None:
+    said = run("--home", home, "label", first_call(home), "other", "--tenant", "north")
+
+    assert said.code == 2
+    assert "is one of default" in said.err
+    assert not (home / "data/journal/labels.jsonl").exists()

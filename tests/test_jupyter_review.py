@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -248,52 +249,51 @@ def test_anothers_label_shows_on_the_next_ping_even_if_nobody_loaded_it(builder)
     assert browser.desk.state()["items"][0]["disputed"]
 
 
-def test_a_label_counts_as_said_while_the_database_is_busy(builder, monkeypatch):
-    from quality_lab.errors import StoreBusy
-
-    lab, (first, *_) = lab_of(builder)
-    browser = Browser(ReviewDesk(lab, [first], reviewer=DANA))
-
-    def busy(*_: object) -> None:
-        raise StoreBusy("process 7 holds it")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lab.store, "load", busy)
-        patch.setattr("quality_lab.metrics.call_feedback.call_feedback", busy)
-        said = browser.ask("label", uid=first, label="bad_args", note="hm")
-    before = len(lab.calls(label="bad_args"))
-    pinged = browser.ask("ping", uid=first)
-
-    assert "the line is safe in the journal" in said["notice"]
-    assert (said["voices"]["own"]["label"], said["voices"]["own"]["note"]) == ("bad_args", "hm")
-    assert pinged["voices"]["own"]["label"] == "bad_args"
-    assert (before, len(lab.calls(label="bad_args"))) == (0, 1)
-    assert len(written(lab)) == 1
-
-
 HOLDER = (
     "import sys, time, duckdb; held = duckdb.connect(sys.argv[1]); print('held', flush=True); time.sleep(60)"
 )
 
 
-def test_a_label_that_waits_in_vain_for_the_database_is_no_label_and_the_holder_is_named(builder):
-    lab, (first, *_) = lab_of(builder)
-    desk = ReviewDesk(ql.open(builder.home, wait_s=0.3), [first], reviewer=DANA)
-    asked = {"id": "a7", "ask": "label", "uid": first, "label": "other"}
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(lab.store.database)], stdout=subprocess.PIPE
-    ) as holder:
+@contextmanager
+def held(lab: ql.Lab) -> Iterator[int]:
+    """Let another process hold the database meanwhile; yield its number."""
+    holding = [sys.executable, "-c", HOLDER, str(lab.store.database)]
+    with subprocess.Popen(holding, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        waited = desk.reply(asked)
+        yield holder.pid
         holder.kill()
 
-    taken = desk.reply(asked)
 
-    assert (waited["ok"], waited["refused"]) == (False, False)
-    assert f"process {holder.pid}" in waited["error"]
-    assert taken["ok"]
-    assert [line["label"] for line in written(lab)] == ["other"]
+def test_what_is_said_while_another_process_holds_the_database_is_written_and_the_lab_knows_it_later(builder):
+    for one in (builder, LabBuilder(builder.home, tenant="north")):
+        one.call()
+        one.store()
+    lab = ql.open(builder.home)
+    uids = {row.tenant: row.call_uid for row in lab.calls()}
+    browser = Browser(ReviewDesk(lab, uids.values(), reviewer=DANA))
+    asked = {"id": "a7", "ask": "label", "uid": uids["north"], "label": "bad_args", "note": "hm"}
+
+    with held(lab):
+        said = browser.desk.reply(asked)
+        settled = browser.ask("adjudicate", uid=uids["north"], label="other")
+        undone = browser.ask("undo", uid=uids["north"])
+        again = browser.desk.reply(asked)
+    before = len(lab.calls(label="bad_args"))
+    pinged = browser.ask("ping", uid=uids["north"])
+
+    later = "the lab knows it with the next load"
+    assert [reply.get("notice") for reply in (said, settled, undone)] == [later] * 3
+    assert (said["voices"]["own"]["label"], said["voices"]["own"]["note"]) == ("bad_args", "hm")
+    assert (settled["voices"]["settled"]["label"], undone["voices"]["settled"]) == ("other", None)
+    assert again == said
+    assert [(line.get("tenant"), line["label"]) for line in written(lab)] == [
+        ("north", "bad_args"),
+        ("north", "other"),
+    ]
+    assert pinged["voices"]["own"]["label"] == "bad_args"
+    assert before == 0
+    assert [(row.tenant, row.labels) for row in lab.calls(label="bad_args")] == [("north", ("bad_args",))]
 
 
 def test_a_card_tells_the_story_around_its_call_and_nobodys_label(builder):

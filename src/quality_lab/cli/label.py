@@ -13,6 +13,11 @@ from quality_lab.lab.reviewing import Said
 _reviewer = click.option(
     "--reviewer", metavar="NAME", help="Who says so.  [default: git's user.name, else your account]"
 )
+_tenant = click.option(
+    "--tenant",
+    metavar="NAME",
+    help="Whose call it is. With it and the whole uid a label is taken even while the database is held.",
+)
 _note = click.option("--note", metavar="TEXT", help="Why, in your words.")
 
 
@@ -29,6 +34,7 @@ _note = click.option("--note", metavar="TEXT", help="Why, in your words.")
 @click.option("--expected-tool", metavar="NAME", help="The tool that should have been called.")
 @click.option("--expected-args", metavar="JSON", help="The arguments that would have been right.")
 @click.option("--guide", metavar="VERSION", help="The version of the labelling guide that was followed.")
+@_tenant
 @with_json
 @with_lab
 def label(
@@ -41,6 +47,7 @@ def label(
     expected_tool: str | None,
     expected_args: str | None,
     guide: str | None,
+    tenant: str | None,
 ) -> None:
     """Label a call: good_reply, wrong_tool, missing_tool, bad_args or other.
 
@@ -55,6 +62,7 @@ def label(
             expected_tool=expected_tool,
             expected_arguments=expected_args,
             guide_version=guide,
+            tenant=tenant,
         ),
         as_json,
     )
@@ -65,13 +73,20 @@ def label(
 @click.argument("label")
 @_note
 @_reviewer
+@_tenant
 @with_json
 @with_lab
 def adjudicate(
-    lab: Lab, as_json: bool, call_uid: str, label: str, note: str | None, reviewer: str | None
+    lab: Lab,
+    as_json: bool,
+    call_uid: str,
+    label: str,
+    note: str | None,
+    reviewer: str | None,
+    tenant: str | None,
 ) -> None:
     """Settle what a call is; this wins over every reviewer's label."""
-    _tell(lab.adjudicate(call_uid, label, note=note, reviewer=reviewer), as_json)
+    _tell(lab.adjudicate(call_uid, label, note=note, reviewer=reviewer, tenant=tenant), as_json)
 
 
 @click.command(epilog=example("quality-lab undo", "quality-lab undo 5d0c1f0c9b7e4f0f8f1c2f1d9a0b7c11"))

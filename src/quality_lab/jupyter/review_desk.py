@@ -59,17 +59,21 @@ class ReviewDesk:
         self._blind = blind
         self._advance = advance
         self._guide_version = guide_version
-        self._voices = Voices(lab, reviewer, blind=blind, afresh=afresh)
+        self._impatient = open_lab(lab.home, wait_s=0.5, on_wait=lambda _: None)  # nobody waits for a reply
+        self._voices = Voices(self._impatient, reviewer, blind=blind, afresh=afresh)
+        self._tenants: dict[
+            str, str
+        ] = {}  # of the calls: what makes a label whole while the database is held
         self._written: list[tuple[str, str]] = []  # line and call of what was said here and may be taken back
         self._items: dict[str, dict[str, Any]] = {uid: {"uid": uid} for uid in dict.fromkeys(call_uids)}
         self._stamp: JournalStamp = ()
-        self._impatient = open_lab(lab.home, wait_s=1.0, on_wait=lambda _: None)  # nobody waits for a ping
         self._replies = Replies(
             {"card": self._card, "voices": self._voices_of, "ping": self._ping},
             writing={"label": self._label, "adjudicate": self._adjudicate, "undo": self._undo},
         )
         if not self._bring_in():
-            self._look_again(self._items)
+            with lab.store.together():  # opening has time
+                self._look_again(self._items)
 
     @property
     def call_uids(self) -> Sequence[str]:
@@ -104,7 +108,7 @@ class ReviewDesk:
 
     def _label(self, asked: Asked) -> Reply:
         uid = self._known(asked)
-        said = self.lab.label(
+        said = self._impatient.label(
             uid,
             str(asked.get("label")),
             note=words_in(asked, "note"),
@@ -112,6 +116,7 @@ class ReviewDesk:
             expected_arguments=words_in(asked, "expected_arguments"),
             guide_version=self._guide_version,
             reviewer=self.reviewer,
+            tenant=self._tenants.get(uid),
         )
         return self._written_down(said, uid)
 
@@ -119,8 +124,12 @@ class ReviewDesk:
         uid = self._known(asked)
         if self._heard(uid)["others"] is None:
             raise UsageError("give your own label first: settling shows what the others said")
-        said = self.lab.adjudicate(
-            uid, str(asked.get("label")), note=words_in(asked, "note"), reviewer=self.reviewer
+        said = self._impatient.adjudicate(
+            uid,
+            str(asked.get("label")),
+            note=words_in(asked, "note"),
+            reviewer=self.reviewer,
+            tenant=self._tenants.get(uid),
         )
         return self._written_down(said, uid)
 
@@ -134,7 +143,7 @@ class ReviewDesk:
         if line in self.lab.journal.retracted():  # from the command line, or by another view
             self._written = [one for one in self._written if one[0] != line]
             raise UsageError(f"the line {line} was taken back already")
-        said = self.lab.undo(line, reviewer=self.reviewer)
+        said = self._impatient.undo(line, reviewer=self.reviewer)
         self._written = self._written[:-1]
         return self._written_down(said, uid)
 
@@ -161,7 +170,8 @@ class ReviewDesk:
         self._voices.heard(said)
         if said.line.get("record_type") != "retraction":
             self._written.append((str(said.line["id"]), uid))
-        return {"uid": uid, "notice": said.notice, "voices": self._heard(uid)}
+        notice = None if said.in_lab else "the lab knows it with the next load"
+        return {"uid": uid, "notice": notice, "voices": self._heard(uid)}
 
     def _heard(self, uid: str) -> dict[str, Any]:
         """Return what is said of a call, and note it in the state."""
@@ -175,9 +185,13 @@ class ReviewDesk:
         return voices
 
     def _look_again(self, uids: Iterable[str]) -> None:
+        from quality_lab.metrics.call_keys import call_keys
+
         if not self.lab.store.exists():
             return
-        with self.lab.store.together():
+        with self._impatient.store.together():
+            found = call_keys(self._impatient.store, calls=sorted(self._items.keys() - self._tenants.keys()))
+            self._tenants |= {uid: one.tenant for uid, one in found.items()}
             for uid in list(uids):
                 self._heard(uid)
 

@@ -59,11 +59,14 @@ class Reviewing:
         expected_tool: str | None = None,
         expected_arguments: str | Mapping[str, Any] | None = None,
         guide_version: str | None = None,
+        tenant: str | None = None,
     ) -> Said:
         """Return the journal line that says *label* of a call; the lab counts it at once.
 
         The beginning of the uid is enough where no other begins so. A whole uid that is not here yet is taken
-        too: the label finds its call when that is loaded. *reviewer* is git's `user.name` if nobody is named.
+        too: the label finds its call when that is loaded. Who knows the *tenant* beside a whole uid is heard
+        while another process holds the database, too: the line is written, and `in_lab` is False until the
+        next load. *reviewer* is git's `user.name` if nobody is named.
         *expected_arguments* is an object, or JSON text whose numbers then stay as they are written.
 
         >>> import quality_lab as ql
@@ -76,8 +79,9 @@ class Reviewing:
         >>> len(lab.calls(tool="offer_booking_link", label="good_reply"))
         0
 
-        Raises: UsageError for a label that is none of the five or arguments that are no JSON object, UnknownName
-        for an unknown call, OutputError where the journal cannot be written.
+        Raises: UsageError for a label that is none of the five, arguments that are no JSON object or a call of
+        another tenant, UnknownName for an unknown call, StoreBusy where the database is held and the call cannot
+        be looked up (nothing is written then), OutputError where the journal cannot be written.
         """
         return self._say_of_call(
             call_uid,
@@ -89,16 +93,24 @@ class Reviewing:
                 "guide_version": guide_version,
             },
             reviewer=reviewer,
+            tenant=tenant,
         )
 
     def adjudicate(
-        self, call_uid: str, label: str, *, note: str | None = None, reviewer: str | None = None
+        self,
+        call_uid: str,
+        label: str,
+        *,
+        note: str | None = None,
+        reviewer: str | None = None,
+        tenant: str | None = None,
     ) -> Said:
         """Return the journal line that settles what a call is; it wins over every reviewer's label.
 
-        Raises: as `label` does.
+        *tenant* is as in `label`. Raises: as `label` does.
         """
-        return self._say_of_call(call_uid, label, {"note": note, "adjudication": True}, reviewer=reviewer)
+        more = {"note": note, "adjudication": True}
+        return self._say_of_call(call_uid, label, more, reviewer=reviewer, tenant=tenant)
 
     def undo(self, line_id: str | None = None, *, reviewer: str | None = None) -> Said:
         """Return the journal line that takes a line back: the one called *line_id*, else the reviewer's last.
@@ -114,48 +126,68 @@ class Reviewing:
         return self._bring_in(self.journal.retract(line_id, author=author))
 
     def _say_of_call(
-        self, call_uid: str, label: str, more: Mapping[str, Any], *, reviewer: str | None
+        self, call_uid: str, label: str, more: Mapping[str, Any], *, reviewer: str | None, tenant: str | None
     ) -> Said:
         folded = fold_label(label)
         if folded is None:
             raise UsageError(f"wanted one of {', '.join(FIVE)}; came {label!r}")
-        whole_uid, tenant = self._whole_uid(call_uid)
+        busy = None
+        try:
+            whole_uid, owner = self._whole_uid(call_uid, tenant)
+        except StoreBusy as held:
+            if tenant is None or (known := _dashed(call_uid)) is None:
+                raise StoreBusy(
+                    f"nothing was written, as the call cannot be looked up: {held}. With its whole uid and its "
+                    "tenant a label is taken all the same"
+                ) from held
+            whole_uid, owner, busy = known, tenant, held
         entry = {
             "record_type": "label",
             "author_kind": "HUMAN",
-            **of_tenant(tenant),
+            **of_tenant(owner),
             "call": {"call_uid": whole_uid},
         }
         given = {name: value for name, value in more.items() if value is not None}
-        return self._bring_in(
-            self.journal.append(
-                "labels", {**entry, "label": folded, **given}, author=reviewer or reviewer_name()
-            )
+        line = self.journal.append(
+            "labels", {**entry, "label": folded, **given}, author=reviewer or reviewer_name()
         )
+        return self._bring_in(line) if busy is None else _not_yet(line, busy)
 
-    def _whole_uid(self, call_uid: str) -> tuple[str, str]:
-        """Return the whole uid of a call, and its tenant; the default one where the call is not here yet."""
+    def _whole_uid(self, call_uid: str, tenant: str | None) -> tuple[str, str]:
+        """Return the whole uid of a call, and its tenant; of one that is not here yet *tenant* or the default."""
         from quality_lab.errors import UnknownName
         from quality_lab.metrics.call_place import call_place
 
         place = call_place(self.store, call_uid)
+        if place is not None and tenant not in (None, place.tenant):
+            raise UsageError(f"wanted a call of {tenant}; {place.call_uid} is one of {place.tenant}")
         if place is not None:
             return place.call_uid, place.tenant
-        bare = call_uid.replace("-", "").lower()
-        if len(bare) == 32 and set(bare) <= set("0123456789abcdef"):
-            return bare, DEFAULT_TENANT
-        raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
+        whole = _dashed(call_uid)
+        if whole is None:
+            raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
+        return whole, tenant or DEFAULT_TENANT
 
     def _bring_in(self, line: dict[str, Any]) -> Said:
         try:
             self.store.load()
         except StoreBusy as busy:
-            return Said(
-                line=line,
-                in_lab=False,
-                notice=f"the line is safe in the journal; the next load brings it: {busy}",
-            )
+            return _not_yet(line, busy)
         return Said(line=line, in_lab=True)
+
+
+def _not_yet(line: dict[str, Any], busy: StoreBusy) -> Said:
+    """Return that *line* is written, and that the database was *busy*."""
+    notice = f"the line is safe in the journal; the next load brings it: {busy}"
+    return Said(line=line, in_lab=False, notice=notice)
+
+
+def _dashed(call_uid: str) -> str | None:
+    """Return a whole uid as answers show it; None where it is no whole one."""
+    bare = call_uid.replace("-", "").lower()
+    if len(bare) != 32 or not set(bare) <= set("0123456789abcdef"):
+        return None
+    return f"{bare[:8]}-{bare[8:12]}-{bare[12:16]}-{bare[16:20]}-{bare[20:]}"
 
 
 def of_tenant(tenant: str) -> dict[str, str]:

@@ -236,7 +236,7 @@ function render({ model, el }) {
       pending.delete(uid);
       if (JSON.stringify(drafts.get(uid)) === sent) drafts.delete(uid);
       heard(uid, reply.voices);
-      say(`Call ${number}: ${told(what, { label })}, saved. ${reply.notice || aside(reply.voices)}`);
+      say(`Call ${number}: ${told(what, { label })}, saved${reply.notice ? `; ${reply.notice}.` : `. ${aside(reply.voices)}`}`);
       paintStrip();
     };
   }
@@ -261,7 +261,7 @@ function render({ model, el }) {
         heard(reply.uid, reply.voices);
         const index = items().findIndex((item) => item.uid === reply.uid);
         if (index >= 0 && index !== place()) go(index);
-        say(`Taken back on call ${index + 1}. ${reply.notice || ""}`);
+        say(`Taken back on call ${index + 1}${reply.notice ? `; ${reply.notice}` : ""}.`);
         paintStrip();
       },
     });
