@@ -40,7 +40,7 @@ class Following(Deciding):
         >>> found.verdict, found.reviewed_before, found.reviewed_since
         ('inconclusive', 15, 42)
 
-        Raises: NoData where there is no such proposal, or nothing was decided that could have an effect.
+        Raises: UnknownName where there is no such proposal, NoData where nothing was decided that could have an effect.
         """
         from quality_lab.metrics.filters import Filters
         from quality_lab.proposals import Effect, change_of, decision_story, effect
