@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from lab_builder import LabBuilder
 
 import quality_lab as ql
+from quality_lab.journal import Journal
 from quality_lab.jupyter import decide
 from quality_lab.jupyter.decide_desk import DecideDesk
 
@@ -132,6 +135,53 @@ def test_a_case_is_made_of_the_example_that_was_pointed_at_and_undo_takes_back_b
         ["kind", "regression case"],
         ["ref", f"REG-{case.id}"],
     ]
+    assert states == ["applied", "pending"]
+    assert taken["ok"]
+    assert browser.states() == ["pending", "pending"]
+    assert len(lab.cases()) == 0
+
+
+HOLDER = (
+    "import sys, time, duckdb; held = duckdb.connect(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+)
+
+
+def test_a_database_that_another_process_takes_once_the_case_is_written_leaves_no_case_without_its_decision(
+    lab, monkeypatch
+):
+    hurried = ql.open(lab.home, wait_s=0.2)
+    browser = Browser(DecideDesk(hurried, [one.id for one in lab.proposals()], decider=DANA))
+    proposal = worst(browser)
+    uid = browser.ask("card", proposal=proposal)["card"]["examples"][0]["uid"]
+    append = Journal.append
+    holders: list[subprocess.Popen[bytes]] = []
+
+    def appended(journal: Journal, shelf: str, *arguments: Any, **named: Any) -> dict[str, Any]:
+        line = append(journal, shelf, *arguments, **named)
+        if not holders:
+            holding = [sys.executable, "-c", HOLDER, str(lab.store.database)]
+            holders.append(subprocess.Popen(holding, stdout=subprocess.PIPE))
+            assert holders[0].stdout is not None
+            holders[0].stdout.readline()
+        return line
+
+    monkeypatch.setattr(Journal, "append", appended)
+    asked = {"id": "c7", "ask": "case", "proposal": proposal, "uid": uid}
+    made = browser.desk.reply(asked)
+    again = browser.desk.reply(asked)
+    for holder in holders:
+        with holder:
+            holder.kill()
+    browser.ask("ping", proposal=proposal)
+    (case,) = lab.cases()
+    states = browser.states()
+    taken = browser.ask("undo")
+
+    assert (len(holders), made["ok"], made["case"]) == (1, True, case.id)
+    assert made["notice"] == "the lab knows it with the next load"
+    assert again == made
+    (decision,) = lab.journal.lines("decisions")
+    assert decision["ref"] == f"REG-{case.id}"
     assert states == ["applied", "pending"]
     assert taken["ok"]
     assert browser.states() == ["pending", "pending"]

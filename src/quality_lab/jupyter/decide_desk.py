@@ -10,7 +10,7 @@ from quality_lab.answers.words import number, percent, percent_range
 from quality_lab.errors import NoData, StoreBusy, StoreError, UsageError
 from quality_lab.jupyter.call_card import stamp, story_step
 from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
-from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
+from quality_lab.jupyter.replies import Asked, Replies, Reply, later, words_in
 from quality_lab.lab import open_lab
 from quality_lab.lab.deciding import KINDS
 from quality_lab.people import shown
@@ -133,7 +133,7 @@ class DecideDesk:
             reviewer=self.decider,
         )
         self._written.append(([str(said.line["id"])], one.id))
-        return {"proposal": one.id, "notice": said.notice, **self._after(one)}
+        return {"proposal": one.id, "notice": later(said), **self._after(one)}
 
     def _case(self, asked: Asked) -> Reply:
         """Make a case of an example; the proposal is then applied, by that case."""
@@ -148,15 +148,14 @@ class DecideDesk:
         frozen = self.lab.case_from_proposal(
             one.id, example=place, expect=words_in(asked, "expect"), reviewer=self.decider
         )
-        ref = f"REG-{frozen.id}"
-        lines = [line.key for line in self.lab.decisions(one.id) if line.ref == ref]
-        self._written.append(([*lines[-1:], str(frozen.line["id"])], one.id))
+        lines = [] if frozen.decision is None else [frozen.decision]
+        self._written.append(([*lines, str(frozen.line["id"])], one.id))
         made = {
             "case": frozen.id,
             "proof": frozen.proof,
             "reasons": [visible(text) for text in frozen.reasons],
         }
-        return {"proposal": one.id, "notice": frozen.notice, **made, **self._after(one)}
+        return {"proposal": one.id, "notice": later(frozen), **made, **self._after(one)}
 
     def _undo(self, asked: Asked) -> Reply:
         if not self._written:
@@ -166,7 +165,7 @@ class DecideDesk:
         notice = None
         for line in lines:
             if line not in gone:
-                notice = self.lab.undo(line, reviewer=self.decider).notice
+                notice = later(self.lab.undo(line, reviewer=self.decider))
         self._written.pop()
         return {"proposal": proposal, "notice": notice, **self._after(self._found[proposal])}
 

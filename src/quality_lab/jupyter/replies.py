@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import visible
 from quality_lab.errors import NotFine, QualityLabError, UsageError
+
+if TYPE_CHECKING:
+    from quality_lab.lab.reviewing import Said
 
 Asked = Mapping[str, Any]
 Reply = dict[str, Any]  # JSON: `id` of the question, `ok`, and what was asked for or `error`
@@ -61,6 +64,11 @@ class Replies:
         if name not in self._answers:
             raise UsageError(f"wanted one of {', '.join(self._answers)}; came {name!r}")
         return self._answers[name](asked)
+
+
+def later(said: Said) -> str | None:
+    """Return what a reader is told of a line that is written while the database is held; None where it is not."""
+    return None if said.in_lab else "the lab knows it with the next load"
 
 
 def words_in(asked: Asked, name: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from quality_lab.errors import StoreBusy, UsageError
 from quality_lab.jupyter.call_card import call_card
 from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
-from quality_lab.jupyter.replies import Asked, Replies, Reply, words_in
+from quality_lab.jupyter.replies import Asked, Replies, Reply, later, words_in
 from quality_lab.jupyter.voices import Voices
 from quality_lab.lab import open_lab
 
@@ -170,8 +170,7 @@ class ReviewDesk:
         self._voices.heard(said)
         if said.line.get("record_type") != "retraction":
             self._written.append((str(said.line["id"]), uid))
-        notice = None if said.in_lab else "the lab knows it with the next load"
-        return {"uid": uid, "notice": notice, "voices": self._heard(uid)}
+        return {"uid": uid, "notice": later(said), "voices": self._heard(uid)}
 
     def _heard(self, uid: str) -> dict[str, Any]:
         """Return what is said of a call, and note it in the state."""

@@ -58,6 +58,7 @@ class Frozen(Said):
     proof: str  # red, not_red, unprovable
     reasons: tuple[str, ...]  # why the recorded calls fail, or why nothing is proven
     corrected: str | None  # the verdict on what should have been done
+    decision: str | None = None  # id of the line that says which proposal the case answers
 
     @property
     def id(self) -> int:

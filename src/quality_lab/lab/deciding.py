@@ -106,24 +106,20 @@ class Deciding(Reviewing):
             "expectation": expect,
             "effective_at": _moment(effective_at),
         }
-        return self._decide(one.tenant, one.fingerprint, action, given, author=reviewer or reviewer_name())
+        entry = self._decision(one.tenant, one.fingerprint, action, given)
+        return self._bring_in(self.journal.append("decisions", entry, author=reviewer or reviewer_name()))
 
-    def _decide(
-        self,
-        tenant: str,
-        fingerprint: str,
-        action: DecisionAction,
-        given: dict[str, Any],
-        *,
-        author: str,
-    ) -> Said:
+    def _decision(
+        self, tenant: str, fingerprint: str, action: DecisionAction, given: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return a decision as the journal takes it, with the one that it was taken in sight of."""
         entry: dict[str, Any] = {"record_type": "decision", "fingerprint": fingerprint, "action": action}
         entry |= of_tenant(tenant)
         seen = [line.key for line in self._decided(tenant, fingerprint)]
         entry |= {name: value for name, value in given.items() if value is not None}
         if seen:
             entry["seen"] = seen[-1]
-        return self._bring_in(self.journal.append("decisions", entry, author=author))
+        return entry
 
     def _decided(self, tenant: str, fingerprint: str) -> list[DecisionLine]:
         from quality_lab.proposals import decision_lines

@@ -59,7 +59,8 @@ class Freezing(Deciding):
         author = reviewer or reviewer_name()
         material = gather(self.store, place.call_uid, also_called=expected_tool)
         record = freeze_case(material, asked, by=author, now=datetime.now(UTC))
-        return self._keep_new(record, tenant=place.tenant, author=author, masked=masked, again=again)
+        shown = self._new(record, tenant=place.tenant, masked=masked, again=again)
+        return self._keep("freeze", shown, tenant=place.tenant, author=author, masked=masked)
 
     def case_from_proposal(
         self,
@@ -74,7 +75,8 @@ class Freezing(Deciding):
         """Return the case made from an *example* (0 is the newest) of a proposal, which `REG-<id>` then names.
 
         A proposal that upstream tracks makes upstream's record; of one that is computed here the example's
-        call is frozen. That the proposal is answered by the case is a decision in the journal.
+        call is frozen. That the proposal is answered by the case is a decision in the journal; case and
+        decision are written one right after the other, before the database is asked for anything more.
 
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
@@ -88,18 +90,21 @@ class Freezing(Deciding):
         from quality_lab.lab.proposal_cases import record_of_example
 
         author = reviewer or reviewer_name()
-        made = record_of_example(
-            self.store, proposal_id, example=example, expect=expect, by=author, now=datetime.now(UTC)
+        with self.store.together():
+            made = record_of_example(
+                self.store, proposal_id, example=example, expect=expect, by=author, now=datetime.now(UTC)
+            )
+            record = self._new(made.record, tenant=made.tenant, masked=masked, again=again)
+            given = {"proposal_id": made.proposal_id, "kind": "regression_case", "ref": f"REG-{record['id']}"}
+            decision = self._decision(
+                made.tenant, made.fingerprint, "apply", given | {"note": record["title"]}
+            )
+        return self._keep(
+            "freeze", record, tenant=made.tenant, author=author, masked=masked, decision=decision
         )
-        kept = self._keep_new(made.record, tenant=made.tenant, author=author, masked=masked, again=again)
-        given = {"proposal_id": made.proposal_id, "kind": "regression_case", "ref": f"REG-{kept.id}"}
-        given["note"] = kept.record["title"]
-        self._decide(made.tenant, made.fingerprint, "apply", given, author=author)
-        return kept
 
-    def _keep_new(
-        self, record: dict[str, Any], *, tenant: str, author: str, masked: bool, again: bool
-    ) -> Frozen:
+    def _new(self, record: dict[str, Any], *, tenant: str, masked: bool, again: bool) -> dict[str, Any]:
+        """Return *record* as a new case, with an id. Raises: UsageError where such a case is here already."""
         from quality_lab.cases.identity import id_of, twin_of
         from quality_lab.json_text import parse
         from quality_lab.masking import Masker
@@ -114,13 +119,19 @@ class Freezing(Deciding):
             )
         shown = self._masked(record) if masked else record
         taken = {int(one.key) for one in stored if one.key.isdigit()}  # of any tenant: easier to tell apart
-        shown = {**shown, "id": id_of(shown, taken=taken)}
-        return self._keep("freeze", shown, tenant=tenant, author=author, masked=masked)
+        return {**shown, "id": id_of(shown, taken=taken)}
 
     def _keep(
-        self, action: Action, record: Mapping[str, Any], *, tenant: str, author: str, masked: bool
+        self,
+        action: Action,
+        record: Mapping[str, Any],
+        *,
+        tenant: str,
+        author: str,
+        masked: bool,
+        decision: Mapping[str, Any] | None = None,
     ) -> Frozen:
-        """Write *record* to the journal with its proof, and bring it into the lab."""
+        """Write *record* to the journal with its proof, and what it decides; bring both into the lab."""
         shown = self._masked(record) if masked else dict(record)
         provenance = shown.get("provenance")
         provenance = dict(provenance) if isinstance(provenance, Mapping) else {}
@@ -133,7 +144,9 @@ class Freezing(Deciding):
             provenance["proof_reason"] = "; ".join(found.reasons) or "the recorded calls pass its rules"
         shown["provenance"] = provenance
         entry = {"record_type": "case", "action": action, **of_tenant(tenant), "record": shown}
-        said = self._bring_in(self.journal.append("cases", entry, author=author))
+        line = self.journal.append("cases", entry, author=author)
+        decided = None if decision is None else self.journal.append("decisions", decision, author=author)
+        said = self._bring_in(line)
         return Frozen(
             line=said.line,
             in_lab=said.in_lab,
@@ -142,6 +155,7 @@ class Freezing(Deciding):
             proof=found.proof,
             reasons=found.reasons,
             corrected=found.corrected,
+            decision=None if decided is None else str(decided["id"]),
         )
 
     def _masked(self, record: Mapping[str, Any]) -> dict[str, Any]:

@@ -161,10 +161,15 @@ function render({ model, el }) {
       typed.delete(proposal);
       if (shown) action = null;
       took(proposal, reply.card);
-      say(`${chosen}: saved. ${reply.notice || "u takes it back."}`);
+      say(`${chosen}: saved${andThen(reply)}`);
       paint();
       if (shown) root.focus({ preventScroll: true });
     };
+  }
+
+  /** Return how a sentence on a line that was written ends. */
+  function andThen(reply) {
+    return reply.notice ? `; ${reply.notice}.` : ". u takes it back.";
   }
 
   function makeCase(uid, expect) {
@@ -178,7 +183,7 @@ function render({ model, el }) {
       if (!reply.ok) return say(`No case was made: ${reply.error}`, true);
       took(proposal, reply.card);
       const proof = reply.proof === "red" ? "it catches its fault" : `${words(reply.proof)}: ${reply.reasons.join("; ")}`;
-      say(`Case REG-${reply.case} is made (${proof}). ${reply.notice || "u takes it back."}`);
+      say(`Case REG-${reply.case} is made (${proof})${andThen(reply)}`);
       paint();
     };
   }
@@ -192,7 +197,7 @@ function render({ model, el }) {
         const index = items().findIndex((one) => one.id === reply.proposal);
         if (index >= 0 && index !== place()) go(index);
         else paint();
-        say(`Taken back. ${reply.notice || ""}`);
+        say(`Taken back${reply.notice ? `; ${reply.notice}` : ""}.`);
       },
     });
   }
