@@ -389,8 +389,8 @@ PLAIN = "\n".join(many(40, l7="oops", l20="", l30=TRACE_START)).encode()
 @pytest.mark.parametrize(
     "content",
     [
-        gzip.compress(PLAIN),
-        gzip.compress(PLAIN)[:-40],
+        gzip.compress(PLAIN, mtime=0),
+        gzip.compress(PLAIN, mtime=0)[:-40],
         zstandard.compress(PLAIN),
         PLAIN + b"\n",
         PLAIN + b"\n\n",
