@@ -32,9 +32,7 @@ from bench_load import environment
 from quality_lab.reports.templates import find_template
 
 BESIDE = Path(sys.executable).parent  # where the commands lie
-FETCHED = re.compile(
-    r"""<(?:script|img|link|iframe|source)\b[^>]*?\b(?:src|href)=["'](?:https?:)?//[^"']+"""
-)
+FETCHED = re.compile(r"""<(?:script|img|link|iframe|source)\b[^>]*?\b(?:src|href)=["'](?:https?:)?//[^"']+""")
 
 
 def ours(home: Path, out: Path) -> list[list[str]]:
