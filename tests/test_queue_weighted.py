@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from test_queue_drawn import a_lab
-from test_store_loading import trace, write
+from test_store_loading import feedback, trace, write
 
 from quality_lab.errors import NoData, UnknownName, UsageError
 from quality_lab.lab import Lab
@@ -199,3 +199,28 @@ def test_without_a_queue_there_is_nothing_to_weigh(tmp_path: Path) -> None:
     lab.queue(size=10, author="dana")
     with pytest.raises(UnknownName, match="wanted the id of a queue"):
         lab.weighted_labels("nobody")
+
+
+def test_a_model_reviews_no_call_of_a_queue(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    drawn = lab.queue(size=10, seed=7, strategy="random", author="dana")
+    said = {"record_type": "label", "author_kind": "LLM", "label": "bad_args"}
+
+    lab.journal.extend("labels", [said | {"call": {"call_uid": call.call_uid}} for call in drawn], author="m")
+    lab.load()
+
+    assert [call.done for call in lab.queue()] == [False] * 10
+    assert lab.queues()[0].reviewed == 0
+    assert lab.weighted_failing_tools()[0].reason == "none_reviewed: rest"
+
+
+def test_a_reviewed_call_that_no_trace_export_holds_is_none_of_all_calls(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    say(lab, {lab.calls()[0].call_uid: "good_reply"})
+    lab.load(write(tmp_path / "labels.jsonl", *(feedback(9000 + on, on) for on in (500, 501))))
+    drawn = lab.queue(size=10, seed=7, strategy="random", author="dana")
+
+    say(lab, {call.call_uid: "good_reply" for call in drawn})
+
+    every, *_ = lab.weighted_failing_tools()
+    assert (every.calls, every.reviewed, every.failures) == (60, 11, 0)
