@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 from quality_lab.errors import UsageError
 from quality_lab.metrics import Filters, agreement, confusion, disputes
 from quality_lab.metrics.confusion import description_similarity, name_similarity
+from quality_lab.people import People
 from quality_lab.records import ToolDefinition
 
 
@@ -310,3 +311,64 @@ def test_where_nobody_named_a_tool_confusion_says_so(builder):
         0,
         ("no reviewer named another tool than the one that was called",),
     )
+
+
+ONE_NAME = People({"3": "Dana", "dana@example.com": "Dana", "5": "Tomas"})
+
+
+def test_ids_of_one_name_are_one_reviewer_whose_latest_label_counts(builder):
+    mine, ours, outvoted, united = builder.calls(4)
+    early, late = MONDAY + timedelta(hours=2), MONDAY + timedelta(hours=3)
+    builder.label(mine, "bad_args", "3", created_at=early)
+    builder.label(mine, "other", "dana@example.com", created_at=late)  # with herself: no second opinion
+    builder.label(ours, "other", "dana@example.com", created_at=early)
+    builder.label(ours, "bad_args", "3", created_at=late)
+    builder.label(ours, "good_reply", "5")
+    builder.label(outvoted, "bad_args", "3")  # by ids two of three say so, by persons one of two
+    builder.label(outvoted, "bad_args", "dana@example.com")
+    builder.label(outvoted, "other", "5")
+    builder.label(united, "bad_args", "3", created_at=early)
+    builder.label(united, "other", "dana@example.com", created_at=late)
+    builder.label(united, "other", "5")
+    store = builder.store()
+
+    by_ids, by_persons = agreement(store)[0], agreement(store, people=ONE_NAME)[0]
+    pair, *more = agreement(store, by="pair", people=ONE_NAME)
+    found = {row.conversation_uid: row for row in disputes(store, people=ONE_NAME)}
+
+    assert (by_ids.calls, by_ids.reviewers, by_ids.disputed) == (4, 3, 2)
+    assert (by_persons.calls, by_persons.reviewers, by_persons.agreed, by_persons.disputed) == (3, 2, 1, 2)
+    assert (pair.group, pair.calls, more) == ("3 and 5", 3, [])
+    assert len(disputes(store)) == 2
+    assert sorted(row.says for row in disputes(store, people=ONE_NAME)) == [
+        ("5: good_reply", "3: bad_args"),
+        ("5: other", "dana@example.com: bad_args"),
+    ]
+    assert {row.reviewers for row in found.values()} == {2}
+    assert len(disputes(store, filters=Filters(label=("good_reply",)), people=ONE_NAME)) == 1
+    assert not disputes(store, filters=Filters(label=("wrong_tool",)), people=ONE_NAME)
+
+
+def test_names_that_nobody_shares_change_nothing(builder):
+    say(
+        builder,
+        ["anna:good_reply bob:bad_args", "anna:other bob:other carl:bad_args", "bob:other carl:other"],
+    )
+    store = builder.store()
+    names = People({"anna": "Anna", "bob": "Bob"})
+
+    assert list(agreement(store, people=names)) == list(agreement(store))
+    assert list(disputes(store, people=names)) == list(disputes(store))
+
+
+def test_an_adjudication_settles_what_persons_dispute(builder):
+    (call,) = builder.calls(1)
+    for author in ("3", "dana@example.com"):
+        builder.label(call, "bad_args", author)
+    builder.label(call, "other", "5")
+    builder.label(call, "other", "lee", adjudication=True)
+    store = builder.store()
+
+    assert not disputes(store, people=ONE_NAME)
+    assert [row.settled_as for row in disputes(store, settled=True, people=ONE_NAME)] == ["other"]
+    assert [(row.disputed, row.settled) for row in agreement(store, people=ONE_NAME)][0] == (0, 1)

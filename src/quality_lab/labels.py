@@ -79,6 +79,20 @@ def judgement(feedback: Iterable[Feedback], *, author_kinds: Collection[str] = H
     )
 
 
+def is_split(labels: Iterable[str]) -> bool:
+    """Say whether no label was given by over half of those who spoke.
+
+    >>> is_split(["bad_args", "other"]), is_split(["bad_args", "other", "other"]), is_split([])
+    (True, False, False)
+    """
+    votes = Counter(labels)
+    return bool(votes) and 2 * max(votes.values()) <= votes.total()
+
+
+def age(created_at: datetime | None, key_space: str, key: str) -> tuple[datetime, int, str, str]:
+    """Return what a label is ordered by, oldest first; ids that are numbers compare as numbers."""
+    return (created_at or _LONG_AGO, len(key), key, key_space)
+
+
 def _age(row: Feedback) -> tuple[datetime, int, str, str]:
-    """Return what *row* is ordered by, oldest first; ids that are numbers compare as numbers."""
-    return (row.created_at or _LONG_AGO, len(row.key), row.key, row.key_space)
+    return age(row.created_at, row.key_space, row.key)

@@ -75,6 +75,15 @@ class People:
             found += [reviewer, *(id_ for id_, name in self.names.items() if name == reviewer)]
         return list(dict.fromkeys(found))
 
+    def one_id(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return for each of the *ids* the one that stands for its person: of those that share a name the least.
+
+        >>> People({"3": "Dana", "dana@example.com": "Dana"}).one_id(["dana@example.com", "3", "5"])
+        {'3': '3', '5': '5', 'dana@example.com': '3'}
+        """
+        first: dict[str, str] = {}
+        return {id_: first.setdefault(self.name(id_), id_) for id_ in sorted(set(ids))}
+
     def named(self, rows: Iterable[Row]) -> list[Row]:
         """Return *rows* (dataclasses) with names beside the ids of reviewers, authors and owners in them."""
         return [self._named(row) for row in rows] if self.names else list(rows)

@@ -45,7 +45,8 @@ class ReviewQuestions:
         """Return how far reviewers agree beyond chance: Cohen's kappa and Krippendorff's alpha, and on what.
 
         The first row is about all five labels, the others about each against the rest; with *by* there is a
-        row for each `tool`, version of the labelling `guide`, or `pair` of reviewers.
+        row for each `tool`, version of the labelling `guide`, or `pair` of reviewers. Ids that `data/people.toml`
+        gives one name are one reviewer, whose latest label counts.
 
         >>> import quality_lab as ql
         >>> everything = ql.open_demo().agreement()[0]
@@ -54,11 +55,13 @@ class ReviewQuestions:
         """
         from quality_lab.metrics.agreement import agreement
 
-        answer = agreement(self.store, filters=self._filters(filters), by=by)
+        answer = agreement(self.store, filters=self._filters(filters), by=by, people=self.people)
         return self._groups_named(answer, " and ") if by == "pair" else answer
 
     def disputes(self, *, settled: bool = False, **filters: Unpack[FilterWords]) -> Answer[Dispute]:
         """Return the calls on which no label has a majority, with who said what; *settled* ones after them.
+
+        Ids that `data/people.toml` gives one name are one reviewer, whose latest label counts.
 
         >>> import quality_lab as ql
         >>> ql.open_demo().disputes()[0].labels
@@ -66,7 +69,8 @@ class ReviewQuestions:
         """
         from quality_lab.metrics.disputes import disputes
 
-        answer = self._named(disputes(self.store, filters=self._filters(filters), settled=settled))
+        found = disputes(self.store, filters=self._filters(filters), settled=settled, people=self.people)
+        answer = self._named(found)
         return answer.with_rows(
             replace(
                 row,

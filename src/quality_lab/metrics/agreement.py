@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import combinations
 from typing import Literal
 
@@ -12,10 +13,11 @@ from quality_lab.agreement import Measure, Rating, krippendorff_alpha, mean_kapp
 from quality_lab.answers import Answer
 from quality_lab.errors import UsageError
 from quality_lab.intervals import FEW_CONVERSATIONS
-from quality_lab.labels import FIVE
+from quality_lab.labels import FIVE, age, is_split
 from quality_lab.metrics.asking import Asks, put, together
 from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.undated import undated_notes
+from quality_lab.people import NOBODY, People
 
 AgreementBy = Literal["tool", "guide", "pair"]
 BY: tuple[AgreementBy, ...] = ("tool", "guide", "pair")
@@ -34,6 +36,9 @@ class RatedCall:
     guide_version: str | None
     settled: bool
     disputed: bool
+    created_at: datetime | None
+    key_space: str
+    key: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,11 +72,17 @@ class Agreement:
 
 
 def agreement(
-    store: Asks, *, filters: Filters = EVERYTHING, by: AgreementBy | None = None
+    store: Asks,
+    *,
+    filters: Filters = EVERYTHING,
+    by: AgreementBy | None = None,
+    people: People = NOBODY,
 ) -> Answer[Agreement]:
     """Return kappa and alpha over all labels, then of each label against the rest; with *by*, of each group.
 
-    A reviewer's rating of a call is the label given last; adjudications are none. kappa is Cohen's for two
+    A reviewer's rating of a call is the label given last; adjudications are none. Ids that have one name among
+    *people* are one reviewer, in a pair the least of them: nobody agrees with, or disputes, what they said
+    themselves. kappa is Cohen's for two
     reviewers, with the standard error of Fleiss, Cohen and Everitt; for more it is the mean over pairs,
     weighted by the calls that both labelled. alpha is Krippendorff's. The bounds of alpha, and of a mean of
     kappas, come from a jackknife over conversations. Where chance agreement is 1 a value is null, with the
@@ -88,7 +99,7 @@ def agreement(
     if by is not None and by not in BY:
         raise UsageError(f"agreement is told by {', '.join(BY)}, not by {by!r}")
     with together(store):
-        rated = put(store, RatedCall, "agreement", filters, time="label")
+        rated = _by_person(put(store, RatedCall, "agreement", filters, time="label"), people)
         notes = undated_notes(store, filters, time="label")
     groups = {name: found for name, rows in _groups(rated, by) if (found := _several(rows)) or by is None}
     ordered = sorted(groups, key=lambda name: (-len({row.call_uid for row in groups[name]}), name or ""))
@@ -101,6 +112,28 @@ def agreement(
         title="Agreement of reviewers" if by is None else f"Agreement of reviewers by {by}",
         notes=[*notes, *_notes(rated, rows)],
     )
+
+
+def _by_person(rated: list[RatedCall], people: People) -> list[RatedCall]:
+    """Return what each person said last of a call of which several spoke."""
+    if not people:
+        return rated
+    ids = people.one_id(row.author for row in rated if row.author is not None)
+    latest: dict[tuple[str, ...], RatedCall] = {}
+    for row in sorted(rated, key=lambda row: age(row.created_at, row.key_space, row.key)):
+        if row.author is None:
+            latest[row.call_uid, row.key_space, row.key] = row
+        else:
+            latest[row.call_uid, ids[row.author]] = replace(row, author=ids[row.author])
+    said: dict[str, list[RatedCall]] = defaultdict(list)
+    for row in sorted(latest.values(), key=lambda row: (row.author is None, row.author, row.key)):
+        said[row.call_uid].append(row)
+    return [
+        replace(row, disputed=not row.settled and is_split(row.label for row in rows))
+        for _, rows in sorted(said.items())
+        for row in rows
+        if len(rows) > 1
+    ]
 
 
 def _groups(

@@ -1,5 +1,6 @@
 -- One row is what a reviewer said last of a call whose reviewers have no majority, or whose dispute an adjudication
--- settled; the adjudication comes as a row of its own, the last. $settled says whether settled ones are asked for.
+-- settled; the adjudication comes as a row of its own, the last. $settled says whether settled ones are asked for, $every
+-- whether calls with a majority come too: who counts persons and not ids may find none there.
 -- steps: picked, labels, judged
 with
 rated as (
@@ -24,14 +25,14 @@ contested as (
     select *
     from votes_of
     where given > 1
-      and 2 * greatest(good_reply, wrong_tool, missing_tool, bad_args, other) <= given
+      and ($every or 2 * greatest(good_reply, wrong_tool, missing_tool, bad_args, other) <= given)
       and (settled = 0 or $settled)
       and (cardinality($labels) = 0 or asked_about > 0)
 )
 select cast(k.call_uid as varchar(36)) as call_uid, cast(c.conversation_uid as varchar(36)) as conversation_uid,
        c.conversation_id, c.tool_name, c.source, c.style, c.arguments, c.outcome, c.created_at,
        k.settled = 1 as settled, k.last_at, r.author, r.label, r.note, r.expected_tool, r.expected_arguments,
-       r.guide_version, r.created_at as labelled_at, r.adjudication
+       r.guide_version, r.created_at as labelled_at, r.adjudication, r.key_space, r.key
 from contested as k
 join rated as r on r.call_uid = k.call_uid
 join picked as c on c.call_uid = k.call_uid

@@ -8,6 +8,7 @@ from quality_lab.answers.words import number
 from quality_lab.metrics.agreement import ALL, agreement
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.filters import Filters
+from quality_lab.people import NOBODY, People
 
 _WHY = {
     "no_variation": "As all of these labels are one and the same, agreement beyond chance cannot be told.",
@@ -15,13 +16,13 @@ _WHY = {
 }
 
 
-def agreed_words(store: Asks, *, filters: Filters) -> str | None:
+def agreed_words(store: Asks, *, filters: Filters, people: People = NOBODY) -> str | None:
     """Return how far the reviewers of the same calls agree, in sentences; None where no call has two.
 
-    The calls are those that were made in the window of *filters*.
+    The calls are those that were made in the window of *filters*. Ids of one name among *people* are one person.
     """
     filters = replace(filters, time="call")
-    row = next(row for row in agreement(store, filters=filters) if row.label == ALL)
+    row = next(row for row in agreement(store, filters=filters, people=people) if row.label == ALL)
     if not row.calls:
         return None
     calls = "the one call" if row.calls == 1 else f"the {row.calls:,} calls"

@@ -171,7 +171,7 @@ class CoachReviewPage:
             )
             return Piece(section("disputes", "Where reviewers disagree", paragraph(why)))
         left = len(found) - len(told)
-        agreed = agreed_words(self._store, filters=self.window.filters)
+        agreed = agreed_words(self._store, filters=self.window.filters, people=self._people)
         return Piece(
             section(
                 "disputes",
