@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -166,6 +167,36 @@ def test_people_go_by_their_names(tmp_path: Path) -> None:
     assert "reviewer Anna: bad_args wrong day" in words(page.disputes().html)
 
 
+def test_who_said_what_is_no_trace_content_and_not_masked_in_agenda_page_or_minutes(tmp_path: Path) -> None:
+    builder = LabBuilder(tmp_path / "home")
+    call = builder.call("quote", arguments=json.dumps({"to": "lee@example.com"}))
+    builder.label(call, "bad_args", "lee@example.com", note="ask lee@example.com")
+    builder.label(call, "good_reply", "kim@example.com")
+    builder.store()
+    people = '[people]\n"lee@example.com" = "Lee"\n'
+    (builder.home / "data" / "people.toml").write_text(people, encoding="utf-8")
+    lab = open_lab(builder.home)
+    ran = run("--home", lab.home, "report", "coach-review", "--as-of", AS_OF.isoformat(), "--json")
+    assert ran.code == 0, ran.err
+    lab.adjudicate(
+        lab.meeting().disputed[0], "bad_args", note="as lee@example.com says", reviewer="lee@example.com"
+    )
+    lab.decide(lab.proposals()[0].id, "accept", owner="lee@example.com", reviewer="kim@example.com")
+
+    closed = lab.close_meeting()
+
+    (dispute,) = lab.meeting().agenda["disputes"]
+    assert [one["author"] for one in dispute["labels"]] == ["kim@example.com", "lee@example.com"]
+    assert closed.minutes.settled[0].before == ("kim: good_reply", "Lee: bad_args")
+    assert closed.minutes.decisions[0].owner == "Lee"
+    markdown = closed.markdown.read_text(encoding="utf-8")
+    assert "kim: good\\_reply; Lee: bad\\_args" in markdown
+    report = (closed.folder / "report.html").read_text(encoding="utf-8")
+    assert "Lee: <strong>bad_args" in report
+    assert "lee@example.com" not in report + markdown  # what was written about it stays masked
+    assert "lee@example.com" not in json.dumps({**lab.meeting().agenda, "disputes": []})
+
+
 def test_hostile_text_and_secrets_do_nothing_on_the_page(tmp_path: Path) -> None:
     builder = LabBuilder(tmp_path / "home")
     for call in builder.calls(3, HOSTILE, arguments=json.dumps({"card": CARD})):
@@ -285,7 +316,8 @@ def test_the_minutes_are_written_as_markdown_html_and_json_and_hold_no_secret(me
     assert not re.search(r"<script|<img|\x1b|\u202e", markdown + html)
     assert all(CARD not in text for text in (markdown, html, json.dumps(document)))
     assert CARD in lab.close_meeting(folder, mask=False).markdown.read_text(encoding="utf-8")
-    assert closed.git in unescape(html)
+    assert (closed.git, closed.minutes.no_git is not None) == (None, True)  # no work tree is around it
+    assert str(closed.minutes.no_git) in unescape(html)
     assert len(document["labels"]) == 4
     assert "Keep it" in closed._repr_html_()
 
@@ -294,18 +326,23 @@ def test_the_git_command_is_one_that_a_shell_takes_and_is_never_run(
     met: tuple[Lab, Path], tmp_path: Path
 ) -> None:
     lab, folder = met
-    closed = lab.close_meeting(folder)
-    assert not (lab.home / ".git").exists()
+    home = tmp_path / "home"
+    shutil.copytree(lab.home, home)
+    own = open_lab(home)
 
     def git(*given: str) -> str:
         who = ("-c", "user.name=Dana", "-c", "user.email=dana@example.com")
-        done = subprocess.run(["git", *who, *given], cwd=lab.home, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *who, *given], cwd=home, capture_output=True, text=True, check=True)
         return done.stdout
 
     git("init", "-q")
     git("config", "user.name", "Dana")
     git("config", "user.email", "dana@example.com")
-    subprocess.run(["sh", "-c", closed.git], cwd=lab.home, capture_output=True, check=True)
+    closed = own.close_meeting(home / "reports" / folder.name)
+    assert "data/journal" not in git("ls-files")
+    assert closed.git is not None
+    assert closed.git in unescape(closed.html.read_text(encoding="utf-8"))
+    subprocess.run(["sh", "-c", closed.git], cwd=home, capture_output=True, check=True)
 
     assert git("log", "-1", "--format=%s").strip() == (
         f"Review of {closed.minutes.title.partition(', ')[2]}: 4 labels, 1 dispute settled, 2 decisions, 1 case"
@@ -313,6 +350,39 @@ def test_the_git_command_is_one_that_a_shell_takes_and_is_never_run(
     assert set(git("ls-files").split()) == {
         f"data/journal/{shelf}.jsonl" for shelf in ("cases", "decisions", "labels", "retractions")
     }
+
+
+def test_no_git_command_is_shown_where_it_would_do_nothing_and_the_reason_is(tmp_path: Path) -> None:
+    (tmp_path / "agenda.json").write_text('{"prepared_at": "2026-07-13T08:00:00Z"}', encoding="utf-8")
+    home = tmp_path / "ignored" / "home"
+    own = open_lab(home)
+
+    def closed() -> tuple[str | None, str]:
+        done = own.close_meeting(tmp_path)
+        assert ("git add" in done.markdown.read_text(encoding="utf-8")) == (done.git is not None)
+        return done.git, done.minutes.no_git or ""
+
+    home.mkdir(parents=True)
+    assert closed() == (None, "The journal has no line of this meeting, so there is nothing to keep.")
+    own.journal.append("labels", {"call": {"call_uid": "0" * 32}, "label": "other"}, author="dana")
+    outside = closed()
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / ".gitignore").write_text("ignored/\n", encoding="utf-8")
+    refused = run("--home", home, "report", "close", tmp_path)
+    ignored = closed()
+    (tmp_path / ".gitignore").write_text("", encoding="utf-8")
+
+    assert (outside[0], "is in no git work tree" in outside[1]) == (None, True)
+    assert (ignored[0], "git ignores data/journal here" in ignored[1], "ignored/" in ignored[1]) == (
+        *(None, True),
+        True,
+    )
+    assert (refused.code, "git add" in refused.err, "git ignores data/journal" in refused.err) == (
+        0,
+        False,
+        True,
+    )
+    assert str(closed()[0]).startswith("git add data/journal && git commit")
 
 
 def test_the_command_closes_the_newest_meeting_or_the_one_that_is_named(met: tuple[Lab, Path]) -> None:
@@ -323,7 +393,8 @@ def test_the_command_closes_the_newest_meeting_or_the_one_that_is_named(met: tup
     unknown = run("--home", lab.home, "report", "close", "nothing-here")
 
     assert (newest.code, newest.out.strip()) == (0, str(folder / "minutes.html"))
-    assert "git add data/journal && git commit -m 'Review of" in newest.err
+    assert "4 labels, 1 dispute settled, 2 decisions, 1 case." in newest.err
+    assert "is in no git work tree" in newest.err
     assert (named.code, len(named.document["decisions"]), named.document["folder"]) == (0, 2, str(folder))
     assert (unknown.code, "there is no agenda in" in unknown.err) == (2, True)
 
@@ -370,7 +441,7 @@ def test_a_line_is_of_the_meeting_from_the_agenda_on_to_its_close(lab: Lab, tmp_
     for minute, label in ((-1, "good_reply"), (0, "bad_args"), (60, "other"), (61, "wrong_tool")):
         own.journal.append(
             "labels",
-            {"call": {"call_uid": "0" * 32}, "label": label},
+            {"call": {"call_uid": str(minute % 9) * 32}, "label": label},
             author="dana",
             now=AS_OF + timedelta(minutes=minute),
         )
@@ -392,6 +463,85 @@ def test_a_review_over_an_empty_window_is_written_and_not_fine(lab: Lab, tmp_pat
 
     assert (ran.code, "no_data" in ran.err) == (1, True)
     assert (Path(ran.document["folder"]) / "agenda.json").is_file()
+
+
+def shelved(home: Path, name: str, *, hour: int, calls: int = 9, problem: str | None = None) -> Path:
+    """A run that lies on the shelf with an agenda of nothing, finished at that hour."""
+    folder = home / "reports" / name
+    folder.mkdir(parents=True)
+    at = f"2026-07-13T{hour:02}:00:00+00:00"
+    summary = {
+        **{"report": "coach-review", "generated_at": at, "ok": problem is None, "problem": problem},
+        "figures": {"calls_in_window": calls},
+    }
+    (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    agenda = {"prepared_at": at, "tz": "UTC", "groups": [], "disputes": []}
+    (folder / "agenda.json").write_text(json.dumps(agenda), encoding="utf-8")
+    return folder
+
+
+def test_agendas_of_empty_and_failed_runs_are_passed_over_and_named(tmp_path: Path) -> None:
+    lab = open_lab(tmp_path)
+    shelved(tmp_path, "4-empty", hour=11, calls=0, problem="no_data: coach-review found no call")
+    shelved(tmp_path, "3-failed", hour=10, problem="report coach-review failed in its cell 4: ValueError")
+    with pytest.raises(
+        UnknownName, match=r"no agenda .* 4-empty is passed over: no call in its window; 3-fail"
+    ):
+        lab.meeting()
+    taken = shelved(tmp_path, "2-full", hour=9, problem="threshold passed: groups is 4: > 3")
+    shelved(tmp_path, "1-older", hour=8)
+
+    ran = run("--home", tmp_path, "report", "close", "--allow-empty")
+
+    assert ran.out.strip() == str(taken / "minutes.html")
+    assert (
+        "Taken is 2-full; newer ones are empty or failed (4-empty: no call in its window; 3-failed:"
+        in ran.err
+    )
+    assert lab.meeting().folder == taken
+    assert "Taken is 2-full" in str(lab.meeting())
+    assert lab.meeting(tmp_path / "reports" / "4-empty").notice is None
+
+
+def test_minutes_of_an_empty_agenda_claim_nothing_of_what_reviewers_had_said(tmp_path: Path) -> None:
+    lab = open_lab(tmp_path)
+    folder = shelved(tmp_path, "empty", hour=1, calls=0)
+    settles = {"call": {"call_uid": "0" * 32}, "label": "other", "adjudication": True}
+    lab.journal.append("labels", settles, author="dana")
+
+    closed = lab.close_meeting(folder)
+
+    for text in (closed.markdown.read_text("utf-8"), closed.html.read_text("utf-8")):
+        assert "Reviewers said" not in text
+        assert "says dana" in text
+
+
+def test_of_two_labels_by_one_person_on_one_call_the_minutes_have_the_last(tmp_path: Path) -> None:
+    lab = open_lab(tmp_path)
+    folder = shelved(tmp_path, "full", hour=1)
+    (tmp_path / "data").mkdir(exist_ok=True)
+    (tmp_path / "data" / "people.toml").write_text(
+        '[people]\n3 = "Dana"\n"d@example.com" = "Dana"\n', "utf-8"
+    )
+    said = [
+        ("a", "other", "3"),
+        ("a", "bad_args", "ben"),
+        ("b", "other", "3"),
+        ("a", "wrong_tool", "d@example.com"),
+    ]
+    for number, (call, label, author) in enumerate(said):
+        line = {"call": {"call_uid": call * 32}, "label": label}
+        lab.journal.append("labels", line, author=author, now=AS_OF + timedelta(hours=9, minutes=number))
+
+    closed = lab.close_meeting(folder)
+
+    assert [((one.call_uid or "")[0], one.label, one.by) for one in closed.minutes.labels] == [
+        ("a", "bad_args", "ben"),
+        ("b", "other", "Dana"),
+        ("a", "wrong_tool", "Dana"),
+    ]
+    assert closed.minutes.counts().startswith("3 labels, ")
+    assert "1 label corrected later; the last one stands here." in closed.markdown.read_text("utf-8")
 
 
 @pytest.mark.slow

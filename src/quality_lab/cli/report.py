@@ -203,17 +203,22 @@ def prune(lab: Lab, keep: int, as_json: bool) -> None:
 def close(lab: Lab, name: str | None, allow_empty: bool, unmasked: bool, as_json: bool) -> None:
     """Close the meeting of the RUN (a coach-review, or its folder; the newest): write its minutes.
 
-    They are made from the journal's lines since the agenda: labels, disputes settled, decisions, cases. The git
-    command that keeps the journal is shown and never run.
+    They are made from the journal's lines since the agenda: labels, disputes settled, decisions, cases. The newest
+    is that of a run with calls in its window. The git command that keeps the journal is shown where it would do
+    something, and never run.
     """
     closed = lab.close_meeting(name, mask=not unmasked)
+    if closed.notice is not None:
+        say(closed.notice)
     if as_json:
         from quality_lab.reports.coach_review.minutes_page import document
 
         print_json({"folder": str(closed.folder), "html": str(closed.html), **document(closed.minutes)})
     else:
         print(closed.html)
-        say(f"{closed.minutes.counts()}; to keep the journal, in the home of the lab:")
-        say(closed.git)
+        say(f"{closed.minutes.counts()}.")
+        say(closed.minutes.no_git or "To keep the journal, in the home of the lab:")
+        if closed.git is not None:
+            say(closed.git)
     if closed.minutes.empty and not allow_empty:
         raise NoData("no_data: the journal has no line since the agenda was prepared")

@@ -24,6 +24,7 @@ class Meeting:
 
     folder: Path
     agenda: Mapping[str, Any]  # as it was frozen
+    skipped: tuple[tuple[str, str], ...] = ()  # newer runs that no meeting is held on, and why
 
     @property
     def proposals(self) -> list[str]:
@@ -51,8 +52,16 @@ class Meeting:
         )
         return (
             f"Prepared {self.agenda['prepared_at']}: {decisions} decisions to follow up, {groups} groups to decide on, "
-            f"{disputes} disputes."
+            f"{disputes} disputes.{f' {self.notice}' if self.skipped else ''}"
         )
+
+    @property
+    def notice(self) -> str | None:
+        """Return which run was taken, where newer ones were passed over; None where none was."""
+        if not self.skipped:
+            return None
+        passed = "; ".join(f"{name}: {why}" for name, why in self.skipped)
+        return f"Taken is {self.folder.name}; newer ones are empty or failed ({passed})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,7 @@ class ClosedMeeting:
 
     folder: Path
     minutes: Minutes
+    notice: str | None = None  # which run was taken, where newer ones were passed over
 
     @property
     def html(self) -> Path:
@@ -73,8 +83,8 @@ class ClosedMeeting:
         return self.folder / "minutes.md"
 
     @property
-    def git(self) -> str:
-        """Return the command that keeps the journal; nothing here ever runs it."""
+    def git(self) -> str | None:
+        """Return the command that keeps the journal; nothing here ever runs it. `minutes.no_git` says why not."""
         return self.minutes.git
 
     def _repr_html_(self) -> str:
@@ -94,6 +104,8 @@ class Meetings(Following):
     def meeting(self, folder: Path | str | None = None) -> Meeting:
         """Return the meeting whose agenda lies in *folder*: a run below reports/ or a path; None is the newest.
 
+        The newest is that of a run which went through and had calls in its window; `notice` names those passed over.
+
         >>> import quality_lab as ql
         >>> ql.open_demo().meeting()
         Traceback (most recent call last):
@@ -103,12 +115,12 @@ class Meetings(Following):
         """
         from quality_lab.reports.attached import AGENDA, read_agenda
 
-        place = self._agenda_folder(folder)
+        place, skipped = self._agenda_folder(folder)
         try:
             text = (place / AGENDA).read_text(encoding="utf-8")
         except OSError:
             raise UnknownName(f"there is no agenda in {place}; {_PREPARE}") from None
-        return Meeting(place, read_agenda(text, where=str(place / AGENDA)))
+        return Meeting(place, read_agenda(text, where=str(place / AGENDA)), skipped)
 
     def close_meeting(
         self, folder: Path | str | None = None, *, mask: bool = True, now: datetime | None = None
@@ -117,8 +129,8 @@ class Meetings(Following):
 
         The minutes are what the journal's lines since the agenda say: labels given, disputes settled, decisions
         with who, owner, due day and expectation, cases made; what was taken back is left out. Closing again
-        writes them again, up to *now*. The git command that keeps the journal is shown, never run. Secrets and
-        payment data are shown as stand-ins unless *mask* is False.
+        writes them again, up to *now*. The git command that keeps the journal is shown where it would do something,
+        never run. Secrets and payment data are shown as stand-ins unless *mask* is False.
 
         Raises: UnknownName where no agenda lies there, OutputError.
         """
@@ -151,17 +163,22 @@ class Meetings(Following):
             raise OutputError(f"{found.folder} cannot be written: {error.strerror or error}") from error
         if (found.folder.parent / "index.html").exists():  # a shelf, whose list links to the minutes
             write_index(found.folder.parent)
-        return ClosedMeeting(found.folder, told)
+        return ClosedMeeting(found.folder, told, found.notice)
 
-    def _agenda_folder(self, folder: Path | str | None) -> Path:
-        from quality_lab.reports.attached import AGENDA
-        from quality_lab.reports.shelf import runs
+    def _agenda_folder(self, folder: Path | str | None) -> tuple[Path, tuple[tuple[str, str], ...]]:
+        """Return where the agenda lies, and which newer runs were passed over, with why."""
+        from quality_lab.reports.coach_review.agendas import prepared
 
         shelf = self.home / "reports"
-        if folder is None:
-            prepared = [run.folder for run in runs(shelf) if (run.folder / AGENDA).is_file()]
-            if not prepared:
-                raise UnknownName(f"there is no agenda below {shelf}; {_PREPARE}")
-            return prepared[0]
-        named = shelf / str(folder)
-        return named if named.is_dir() else Path(folder)
+        if folder is not None:
+            named = shelf / str(folder)
+            return named if named.is_dir() else Path(folder), ()
+        skipped: list[tuple[str, str]] = []
+        for one in prepared(shelf):
+            if one.why_not is None:
+                return one.folder, tuple(skipped)
+            skipped.append((one.folder.name, one.why_not))
+        empty = "".join(f"; {name} is passed over: {why}" for name, why in skipped)
+        raise UnknownName(
+            f"there is no agenda below {shelf} that a meeting can be held on; {_PREPARE}{empty}"
+        )

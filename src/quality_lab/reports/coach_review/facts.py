@@ -14,7 +14,7 @@ from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.reviews import Reviewed, reviewed
 from quality_lab.proposals import Followed, Proposal, followed, proposals
 from quality_lab.reports.attached import AGENDA
-from quality_lab.reports.shelf import runs
+from quality_lab.reports.coach_review.agendas import prepared
 from quality_lab.reports.window import ReportWindow
 from quality_lab.store import Store
 
@@ -123,11 +123,11 @@ class _LastAgenda:
 
 def _last_agenda(shelf: Path) -> _LastAgenda | None:
     """Return what the newest review that lies on the shelf had on its agenda."""
-    for run in runs(shelf):
-        if run.report == REPORT:
+    for one in prepared(shelf):
+        if one.run.report == REPORT and one.why_not is None:
             try:
-                agenda = json.loads((run.folder / AGENDA).read_text(encoding="utf-8"))
-                groups = {(str(one["tenant"]), str(one["fingerprint"])) for one in agenda["groups"]}
+                agenda = json.loads((one.folder / AGENDA).read_text(encoding="utf-8"))
+                groups = {(str(each["tenant"]), str(each["fingerprint"])) for each in agenda["groups"]}
                 return _LastAgenda(datetime.fromisoformat(agenda["prepared_at"]), groups)
             except (OSError, ValueError, KeyError, TypeError):
                 continue  # of another version, or just being removed

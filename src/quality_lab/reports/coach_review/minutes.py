@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from quality_lab.people import People
 from quality_lab.proposals import Proposal
 from quality_lab.proposals.decisions import STATE_AFTER
 from quality_lab.proposals.followed import place_of
+from quality_lab.reports.coach_review.keeping import keeping
 from quality_lab.reports.findings.finding import counted
 from quality_lab.reports.quality.exchange import person
 from quality_lab.store import Store
@@ -74,8 +74,10 @@ class Minutes:
     cases: tuple[CaseSaid, ...]
     undecided: tuple[str, ...]  # groups of the agenda on which nothing was decided
     unsettled: int  # disputes of the agenda that are still open
+    corrected: int  # labels that their person replaced by another later in the meeting
     taken_back: int  # lines that were said and taken back in the meeting
-    git: str = field(metadata={"help": "shown, never run"})
+    git: str | None = field(metadata={"help": "shown, never run; None: `no_git` says why there is none"})
+    no_git: str | None
 
     @property
     def empty(self) -> bool:
@@ -106,7 +108,8 @@ def minutes(
 ) -> Minutes:
     """Return the minutes of the meeting on *agenda*: what the journal's lines since it was prepared say.
 
-    What was taken back since is left out, and counted. *groups* are the lab's proposals, for their titles.
+    What was taken back since is left out, and counted, and so is a label that its person corrected: the last one
+    stands. *groups* are the lab's proposals, for their titles.
     """
     since = datetime.fromisoformat(str(agenda["prepared_at"]))
     tz = str(agenda.get("tz") or "UTC")
@@ -114,17 +117,13 @@ def minutes(
     said = {shelf: list(_since(journal, shelf, since, now)) for shelf in ("labels", "decisions", "cases")}
     lines = {shelf: [line for line in found if line.get("id") not in gone] for shelf, found in said.items()}
     authors = [str(line["author"]) for found in lines.values() for line in found if line.get("author")]
+    given = [line for line in lines["labels"] if line.get("label") is not None]
+    standing = _standing(given, people)
     calls = _calls(store, lines["labels"])
     shown = masker.text if masker is not None else str
     disputes = {_bare(str(one["call_uid"])): one for one in agenda.get("disputes", [])}
-    labels = [
-        _label(line, calls, disputes, people, shown)
-        for line in lines["labels"]
-        if line.get("label") is not None
-    ]
-    adjudicated = [
-        bool(line.get("adjudication")) for line in lines["labels"] if line.get("label") is not None
-    ]
+    labels = [_label(line, calls, disputes, people, shown) for line in standing]
+    adjudicated = [bool(line.get("adjudication")) for line in standing]
     settled = tuple(one for one, settles in zip(labels, adjudicated, strict=True) if settles)
     titles = {(one.tenant, one.fingerprint): one.title for one in groups}
     decided = {_group(line) for line in lines["decisions"]}
@@ -144,26 +143,43 @@ def minutes(
             if (str(one.get("tenant")), str(one.get("fingerprint"))) not in decided
         ),
         unsettled=len(disputes.keys() - {_bare(one.call_uid) for one in settled if one.call_uid}),
+        corrected=len(given) - len(standing),
         taken_back=sum(map(len, said.values())) - sum(map(len, lines.values())),
-        git="",
+        git=None,
+        no_git=None,
     )
-    return _with_git(found)
+    message = f"Review of {day.day} {day:%B %Y}: {found.counts()}"
+    kept = keeping(store.home, lines=sum(map(len, said.values())), message=message)
+    return replace(found, git=kept.command, no_git=kept.why_not)
 
 
-def _with_git(found: Minutes) -> Minutes:
-    day = found.title.partition(", ")[2]
-    message = f"Review of {day}: {found.counts()}"
-    return replace(found, git=f"git add data/journal && git commit -m {shlex.quote(message)} -- data/journal")
+def _standing(lines: Sequence[dict[str, Any]], people: People) -> list[dict[str, Any]]:
+    """Return the last label of each person on each call, and the last word on each dispute, as they were given."""
+    last: dict[tuple[object, ...], dict[str, Any]] = {}
+    for line in sorted(lines, key=lambda one: _at(one) or datetime.min.replace(tzinfo=UTC)):
+        uid, author = _uid(line), line.get("author")
+        if uid is None or not (author or line.get("adjudication")):
+            last[("line", line.get("id"), id(line))] = line
+        else:
+            whose = None if line.get("adjudication") else people.name(str(author))
+            last[(line.get("tenant"), uid, whose)] = line
+    kept = {id(line) for line in last.values()}
+    return [line for line in lines if id(line) in kept]
 
 
 def _since(journal: Journal, shelf: str, since: datetime, until: datetime) -> Iterator[dict[str, Any]]:
     for line in journal.lines(shelf):
-        try:
-            at = datetime.fromisoformat(str(line["created_at"]))
-        except (KeyError, ValueError):
-            continue
-        if since <= (at if at.tzinfo else at.replace(tzinfo=UTC)) <= until:
+        at = _at(line)
+        if at is not None and since <= at <= until:
             yield line
+
+
+def _at(line: Mapping[str, Any]) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(str(line["created_at"]))
+    except (KeyError, ValueError):
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _calls(store: Store, lines: Sequence[Mapping[str, Any]]) -> dict[str, ChosenCall]:
@@ -220,7 +236,7 @@ def _decision(
         title=shown(titles.get(group) or f"{label} on {tool_name}"),
         state=states.get(str(line.get("action")), str(line.get("action"))),
         by=_by(line, people),
-        owner=shown(person(str(owner), people)) if owner else None,
+        owner=person(str(owner), people) if owner else None,
         due=_words(line.get("due"), shown),
         expectation=_words(line.get("expectation"), shown),
         answer=shown(answer) or None,

@@ -29,7 +29,11 @@ def markdown(minutes: Minutes) -> str:
         lines.append("")
     if minutes.undecided:
         lines += ["## Left open", "", *(f"- {markdown_text(title)}" for title in minutes.undecided), ""]
-    lines += ["## Keep it", "", "In the home of the lab:", "", "```", minutes.git, "```"]
+    lines += ["## Keep it", ""]
+    if minutes.git is None:
+        lines.append(markdown_text(minutes.no_git or ""))
+    else:
+        lines += ["In the home of the lab:", "", "```", minutes.git, "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -61,8 +65,11 @@ def content(minutes: Minutes) -> Html:
             section(
                 "keep",
                 "Keep it",
-                paragraph("The journal is what these minutes are made from. In the home of the lab:"),
-                tag("pre", minutes.git),
+                paragraph(
+                    "The journal is what these minutes are made from. ",
+                    minutes.no_git or "In the home of the lab:",
+                ),
+                tag("pre", minutes.git) if minutes.git else None,
             ),
         ]
     )
@@ -82,6 +89,8 @@ def _lead(minutes: Minutes) -> list[str]:
         told.append(
             f"{counted(minutes.unsettled, 'dispute')} of the agenda {'is' if one else 'are'} still open."
         )
+    if minutes.corrected:
+        told.append(f"{counted(minutes.corrected, 'label')} corrected later; the last one stands here.")
     if minutes.taken_back:
         told.append(f"{counted(minutes.taken_back, 'line')} taken back again.")
     return told
@@ -103,14 +112,7 @@ def _parts(minutes: Minutes) -> list[Part]:
                 for one in minutes.decisions
             ],
         ),
-        (
-            "Disputes settled",
-            ["Call", "Reviewers said", "It is", "Why"],
-            [
-                [_call(one), "; ".join(one.before) or "–", f"{one.label}, says {one.by}", one.note or "–"]
-                for one in minutes.settled
-            ],
-        ),
+        _settled(minutes.settled),
         (
             "Cases",
             ["Case", "What", "Proof", "By"],
@@ -126,6 +128,21 @@ def _parts(minutes: Minutes) -> list[Part]:
         ),
     ]
     return [part for part in found if part[2]]
+
+
+def _settled(settled: Sequence[LabelSaid]) -> Part:
+    """Return the disputes that were settled; what reviewers had said is known of those of the agenda."""
+    title, known = "Disputes settled", any(one.before for one in settled)
+    rows = [
+        [
+            _call(one),
+            *(["; ".join(one.before) or "it was not on the agenda"] if known else []),
+            f"{one.label}, says {one.by}",
+            one.note or "–",
+        ]
+        for one in settled
+    ]
+    return title, ["Call", *(["Reviewers said"] if known else []), "It is", "Why"], rows
 
 
 def _owner(one: DecisionSaid) -> str:
