@@ -462,6 +462,23 @@ def test_the_notebook_draws_one_queue_however_often_it_runs(repository, tmp_path
     assert "A review of 20 calls by" in runs[0].html.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
+def test_the_notebook_opens_the_queue_that_the_coach_drew(repository, tmp_path):
+    story = repository / "data" / "demo"
+    (tmp_path / "data").mkdir()
+    lab = ql.open(tmp_path)
+    lab.load(story / "exports", story / "journal")
+    lab.queue(size=40, reviewers=[DANA, KIM], overlap=0.2, author="coach")
+
+    run = lab.report("review", run_name="danas", parameters={"reviewer": DANA})
+
+    assert run.summary["problem"] is None
+    assert len(lab.queues()) == 1
+    assert f"A review of 24 calls by {DANA}. Others are asked about 16 more calls" in run.html.read_text(
+        "utf-8"
+    )
+
+
 def test_what_a_kernel_wrote_and_could_not_load_any_more_is_there_when_the_review_opens(builder):
     lab, (first, *_) = lab_of(builder)
     line = {"record_type": "label", "label": "other", "author_kind": "HUMAN", "call": {"call_uid": first}}

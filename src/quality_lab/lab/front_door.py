@@ -17,7 +17,7 @@ from quality_lab.lab.exchanging import Exchanging
 from quality_lab.lab.home import Home, find_home
 from quality_lab.lab.meeting import Meetings
 from quality_lab.lab.questions import Questions
-from quality_lab.lab.queueing import Queueing
+from quality_lab.lab.queue_opening import QueueOpening
 from quality_lab.lab.reporting import Reporting
 from quality_lab.lab.rerunning import Rerunning
 from quality_lab.lab.upkeep import Upkeep
@@ -81,7 +81,7 @@ def readable_formats() -> Answer[ReadableFormat]:
     return Answer(rows, ReadableFormat, title="Formats that can be read")
 
 
-class Lab(Upkeep, Questions, Reporting, Rerunning, Exchanging, Queueing, Meetings, Coaching, Casework):
+class Lab(Upkeep, Questions, Reporting, Rerunning, Exchanging, QueueOpening, Meetings, Coaching, Casework):
     """One home with its files, its cache and its answers; each answer shows itself in a notebook.
 
     Questions take the common filters as keywords: `lab.failing_tools(source="rag_reply", since="7d")`.
