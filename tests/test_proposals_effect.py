@@ -227,6 +227,19 @@ def test_other_tools_other_sources_guards_and_labelled_rows_outside_a_trace_do_n
     assert (found.calls_before, found.reviewed_before, found.rate_before) == (10, 10, 0.5)
 
 
+def test_the_calls_of_another_tenant_do_not_count(story: Story) -> None:
+    story.reviewed(5, 10, at=MONDAY)
+    lab = story.fixed()
+    other = LabBuilder(story.lab.home, tenant="north")
+    for call in other.calls(10):
+        other.label(call, "bad_args")
+    other.store()
+
+    (found,) = [one.effect for one in lab.followed() if one.effect is not None]
+
+    assert (found.tenant, found.calls_before, found.rate_before) == ("default", 10, 0.5)
+
+
 def test_reviewed_calls_that_a_queue_drew_because_they_failed_are_counted_and_said(story: Story) -> None:
     story.reviewed(2, 20, at=MONDAY)
     story.lab.calls(6, created_at=FIXED, is_error=True, error_origin="flag")
