@@ -950,6 +950,83 @@ def test_a_state_that_upstream_would_refuse_is_not_sent(decided, server):
     assert done["not_sent"] == {"resolution with kind and ref or url is required when applying a proposal": 1}
 
 
+def told(home: Path) -> list[tuple[str, str | None]]:
+    """Return action and author of what is known to be decided about the proposal."""
+    return [(line.action, line.author) for line in open_lab(home).decisions("12")]
+
+
+def test_a_decision_that_comes_back_keeps_its_person_and_the_day_from_which_it_holds(decided, server):
+    day = "2026-06-05T00:00:00Z"
+    decide(decided, "apply", "--kind", "pull_request", "--ref", "PR-7", "--effective-at", day)
+    before = run("--home", decided, "proposals", "effect", "12", "--json").document
+    server.now = int(datetime.now(UTC).timestamp()) + 60
+    push(decided, server)
+
+    server.proposals[0]["decidedByAdminId"] = server.admin
+    pull(decided, server)
+
+    after = run("--home", decided, "proposals", "effect", "12", "--json").document
+    assert after == before
+    assert after["changed_at"] == day
+    assert told(decided) == [("apply", "dana")]
+    assert open_lab(decided).proposal("12")[0].state == "applied"
+    (row,) = open_lab(decided).followed()
+    assert (row.author, row.decided_at is not None, row.effect.changed_at.day) == ("dana", True, 5)
+    assert run("--home", decided, "load", "--rebuild").code == 0
+    assert told(decided) == [("apply", "dana")]
+
+
+def test_what_upstream_decides_otherwise_after_a_push_is_a_decision_of_its_own(decided, server):
+    decide(decided, "apply", "--kind", "pull_request", "--ref", "PR-7")
+    server.now = int(datetime.now(UTC).timestamp()) + 60
+    push(decided, server)
+    other = {"kind": "pull_request", "ref": "PR-8", "url": None, "note": None}
+    server.proposals[0] |= {"resolution": other, "decidedByAdminId": 5, "updatedAt": server.now + 1}
+
+    pull(decided, server)
+
+    assert told(decided) == [("apply", "dana"), ("apply", "5")]
+
+
+def test_the_same_state_that_upstream_gives_again_after_a_reopening_is_a_decision_of_its_own(decided, server):
+    words = ("apply", "--kind", "pull_request", "--ref", "PR-7")
+    decide(decided, *words)
+    push(decided, server)
+    applied = dict(server.proposals[0])
+    decide(decided, "reopen")
+    push(decided, server)
+    later = int(datetime.now(UTC).timestamp()) + 60
+    server.proposals[0] |= applied | {"decidedByAdminId": 5, "decidedAt": later, "updatedAt": later}
+
+    pull(decided, server)
+
+    assert told(decided) == [("apply", "dana"), ("reopen", "dana"), ("apply", "5")]
+
+
+def test_a_push_of_a_decision_that_died_before_it_was_noted_comes_back_as_ours(decided, server):
+    decide(decided, "apply", "--kind", "pull_request", "--ref", "PR-7")
+    server.now = int(datetime.now(UTC).timestamp()) + 60
+    push(decided, server)
+    (decided / "data/journal/pushes.jsonl").unlink()
+
+    done = push(decided, server).document["decisions"]
+    pull(decided, server)
+
+    assert [one["done"] for one in done] == ["there_already"]
+    assert told(decided) == [("apply", "dana")]
+
+
+def test_a_decision_that_was_taken_back_here_after_it_was_pushed_is_what_upstream_says(decided, server):
+    line = decide(decided, "dismiss")
+    push(decided, server)
+    server.proposals[0]["decidedByAdminId"] = 3
+    pull(decided, server)
+
+    assert run("--home", decided, "undo", line["id"], "--reviewer", "dana").code == 0
+
+    assert told(decided) == [("dismiss", "3")]
+
+
 def test_closing_what_upstream_applied_keeps_what_it_was_applied_with(home, server):
     told = {"kind": "pull_request", "ref": "PR-1", "url": None, "note": None}
     server.labels = [said(512, on=1)]

@@ -25,6 +25,7 @@ Effect = Literal["read", "write", "irreversible"]
 DecisionAction = Literal["accept", "apply", "dismiss", "close", "reopen"]
 
 UPSTREAM = "quality_lab"  # the key space of everything that the upstream Quality Lab emits
+PUSHED_DECISION = "decision"  # begins what a push of one takes back: the copy that upstream has of it
 BY_SPAN = "otel_span"  # target key space of a label that names a span of "otel" without its trace
 DEFAULT_TENANT = "default"  # of what was loaded without one
 BY_UID = "call_uid"  # a label's target key space where it names the call's surrogate key in the store

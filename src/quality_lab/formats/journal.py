@@ -24,6 +24,7 @@ from quality_lab.formats.upstream_cases import journal_case
 from quality_lab.formats.validation import Count, Refused, tally
 from quality_lab.records import (
     BY_UID,
+    PUSHED_DECISION,
     UPSTREAM,
     AuthorKind,
     Decision,
@@ -170,7 +171,9 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
         if record_type == "push":
             pushed = _push.decode(text, reading.notes)
             if pushed.feedback_id is not None and not pushed.theirs:
-                return (_copy_taken_back(pushed, pushed.feedback_id, reading),)
+                return (_copy_taken_back(pushed, str(pushed.feedback_id), reading),)
+            if pushed.fingerprint is not None and pushed.proposal_id is not None:
+                return (_copy_taken_back(pushed, f"{PUSHED_DECISION}/{str(text, 'utf-8')}", reading),)
         if record_type in ("push", "verdict"):
             return (SetAside(kind=record_type, reason="kept in the journal; nothing is counted from it"),)
         tally(reading.notes, reading.notes.not_understood, record_type)
@@ -179,12 +182,12 @@ def _read(raws: Iterator[RawUnit], reading: Reading) -> Iterator[Unit]:
     return each_object(raws, reading, records)
 
 
-def _copy_taken_back(found: _Push, feedback_id: int, reading: Reading) -> Retraction:
-    """Return what lets a label count once: it comes back in upstream's exports, and the journal knows it better."""
+def _copy_taken_back(found: _Push, copy: str, reading: Reading) -> Retraction:
+    """Return what lets a word count once: it comes back in upstream's exports, and the journal knows it better."""
     tenant = reading.options.tenant if found.tenant is None else found.tenant
     return Retraction(
         key=found.id,
-        retracts=f"{UPSTREAM}/{tenant}/{feedback_id}",
+        retracts=f"{UPSTREAM}/{tenant}/{copy}",
         author=found.author,
         created_at=None if found.created_at is None else iso_moment(found.created_at, "created_at"),
     )

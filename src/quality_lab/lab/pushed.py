@@ -64,9 +64,9 @@ class Pushed:
 
     @property
     def noted(self) -> int:
-        """Return how many lines it brought into the journal."""
+        """Return how many lines it brought into the journal, at most."""
         labels = sum(one.done in ("sent", "there_already") for one in self.labels)
-        decisions = sum(one.done == "sent" for one in self.decisions)
+        decisions = sum(one.done in ("sent", "there_already") for one in self.decisions)
         return 0 if self.dry_run else labels + decisions
 
     @property

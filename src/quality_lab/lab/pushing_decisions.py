@@ -105,10 +105,12 @@ def _push_one(
             else "upstream tracks more proposals than it lists, and this one is not among those listed"
         )
     body = told["body"] = status_body(change)
+    if there.change == change and last.key in notes.decisions:
+        return PushedDecision(**told, done="pushed_before")
     if there.change == change:
-        return PushedDecision(
-            **told, done="pushed_before" if last.key in notes.decisions else "there_already"
-        )
+        if not dry_run and _said_later_there(there, last):  # a push may have died before it could note it
+            note(last, there, body)
+        return PushedDecision(**told, done="there_already")
     if last.key in notes.decisions:
         return not_sent("its proposal was changed upstream after it was pushed")
     if _later_there(there, last, notes):
@@ -127,9 +129,13 @@ def _push_one(
 
 def _later_there(there: TrackedUpstream, last: DecisionLine, notes: Notes) -> bool:
     """Return whether somebody upstream decided after *last*; what an earlier push brought is nobody's there."""
-    if there.decided_at is None or last.decided_at is None:
-        return False
     if notes.sent.get((last.tenant, last.fingerprint)) == status_body(there.change):
+        return False
+    return _said_later_there(there, last)
+
+
+def _said_later_there(there: TrackedUpstream, last: DecisionLine) -> bool:
+    if there.decided_at is None or last.decided_at is None:
         return False
     return there.decided_at > last.decided_at.timestamp()
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from quality_lab.metrics.asking import Asks, put
 from quality_lab.metrics.filters import EVERYTHING, Filters
+from quality_lab.proposals.echoes import Tracked, words_of_upstream
 from quality_lab.records import DecisionAction
 
 STATE_AFTER: dict[DecisionAction, str] = {
@@ -19,18 +20,6 @@ STATE_AFTER: dict[DecisionAction, str] = {
     "reopen": "pending",
 }
 _EVER = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tracked:
-    """A row of the query on tracked proposals."""
-
-    tenant: str
-    fingerprint: str
-    key: str
-    status: str
-    decided_at: datetime | None
-    record: str  # JSON text as it came
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,12 +87,14 @@ def standing_of(lines: Sequence[DecisionLine]) -> Sequence[DecisionLine]:
 def decided(store: Asks, *, filters: Filters = EVERYTHING) -> dict[tuple[str, str], Decided]:
     """Return what was decided by tenant and fingerprint; whose labels count is the filters' word.
 
-    Decisions of the journal are folded by time, then id; upstream's word on a tracked proposal is one of them.
+    Decisions of the journal are folded by time, then id; upstream's own word on a tracked proposal is one of them,
+    what comes back as it was pushed is not.
     No window bounds it: whether a fault came back does not depend on where one looks.
     """
-    tracked = put(store, Tracked, "tracked", EVERYTHING, room=__package__)
+    told = decision_lines(store)
+    tracked = words_of_upstream(store, ours={line.key for line in told})
     lines: dict[tuple[str, str], list[DecisionLine]] = defaultdict(list)
-    for line in decision_lines(store):
+    for line in told:
         lines[line.tenant, line.fingerprint].append(line)
     upstream = {(one.tenant, one.fingerprint): one for one in tracked}
     standing = {

@@ -10,9 +10,10 @@ from typing import Any
 
 from quality_lab.answers import Answer
 from quality_lab.json_text import JsonTextError, parse
-from quality_lab.metrics.asking import Asks, put, together
+from quality_lab.metrics.asking import Asks, together
 from quality_lab.metrics.filters import EVERYTHING, Filters
-from quality_lab.proposals.decisions import DecisionLine, Tracked, decision_lines, standing_of
+from quality_lab.proposals.decisions import DecisionLine, decision_lines, standing_of
+from quality_lab.proposals.echoes import Tracked, words_of_upstream
 from quality_lab.proposals.effect import Effect, change_of, effect
 from quality_lab.proposals.grouping import Proposal, proposal_id, proposals
 from quality_lab.records import DecisionAction
@@ -82,10 +83,11 @@ def followed(
 def decision_story(store: Asks) -> dict[tuple[str, str], list[DecisionLine]]:
     """Return what was decided on each tenant's fingerprint, the earliest first; upstream's word is a line too."""
     story: dict[tuple[str, str], list[DecisionLine]] = defaultdict(list)
-    for one in put(store, Tracked, "tracked", EVERYTHING, room=__package__):
+    told = decision_lines(store)
+    for one in words_of_upstream(store, ours={line.key for line in told}):
         if one.status in _ACTION:
             story[one.tenant, one.fingerprint].append(_of_upstream(one))
-    for line in decision_lines(store):
+    for line in told:
         story[line.tenant, line.fingerprint].append(line)
     for lines in story.values():
         lines.sort(key=lambda line: (line.decided_at or _EVER, line.key))

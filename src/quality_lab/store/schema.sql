@@ -224,7 +224,8 @@ create table queue_calls (
 create table retractions (
     key varchar not null,             -- of the journal line that retracts
     retracts varchar not null,        -- id of the journal line that is taken back, or quality_lab/TENANT/ID:
-                                      -- upstream's copy of a label that was pushed
+                                      -- upstream's copy of a label that was pushed, or
+                                      -- quality_lab/TENANT/decision/LINE: of a decision, with the line that notes it
     author varchar,                   -- as given
     created_at timestamp,             -- UTC
     source_id bigint not null,        -- origin file
