@@ -305,3 +305,76 @@ def test_a_line_of_a_queue_that_is_not_whole_is_a_reject_with_its_field(tmp_path
         *("strata[0].calls", "probability", "call_uid"),
         *("filters", "filters.since", "strategy"),
     ]
+
+
+def test_the_open_queue_is_the_newest_that_waits_and_others_that_wait_are_named(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    first, second, third = (
+        lab.queue(size=2, seed=seed, strategy="random", reviewers=["dana"], author="dana")
+        for seed in (1, 2, 3)
+    )
+
+    def label(calls) -> None:
+        for call in calls:
+            lab.label(call.call_uid, "good_reply", reviewer="dana")
+
+    newest = lab.queue()
+    label(third)
+    before = lab.queue()
+    progress = [(row.done, row.left) for row in lab.queue_progress()]
+    label(second)
+    label(first)
+    none_waits = lab.queue()
+
+    assert newest[0].queue == third[0].queue
+    assert newest.notes[-1] == f"2 more wait: {second[0].queue[:8]}, {first[0].queue[:8]}"
+    assert before[0].queue == second[0].queue
+    assert before.notes[-1] == f"1 more waits: {first[0].queue[:8]}"
+    assert progress == [(0, 2)]
+    assert none_waits[0].queue == third[0].queue
+    assert "wait" not in none_waits.notes[-1]
+
+
+def test_a_queue_of_which_a_second_word_is_wanted_waits(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    both = lab.queue(size=2, seed=1, reviewers=["dana", "lee"], overlap=1, strategy="random", author="dana")
+    newer = lab.queue(size=2, seed=2, reviewers=["dana"], strategy="random", author="dana")
+    for call in [*both, *newer]:
+        lab.label(call.call_uid, "good_reply", reviewer="dana")
+
+    assert lab.queue()[0].queue == both[0].queue
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_disputed_call_goes_to_who_did_not_speak_of_it_by_any_id(tmp_path: Path, seed: int) -> None:
+    lab = a_lab(tmp_path)
+    people = lab.home / "data" / "people.toml"
+    people.write_text('[people]\n"dana@example.com" = "dana"\n', encoding="utf-8")
+    disputed = lab.calls()[0].call_uid
+    lab.label(disputed, "bad_args", reviewer="dana@example.com")
+    lab.label(disputed, "good_reply", reviewer="kim")
+
+    drawn = lab.queue(size=10, seed=seed, reviewers=["dana", "lee"], author="dana")
+
+    (call,) = (call for call in drawn if call.stratum == "disputed")
+    assert call.reviewers == ("lee",)
+    assert sorted(Counter(name for one in drawn for name in one.reviewers).values()) == [5, 5]
+    assert not any("disputed call is asked" in note for note in drawn.notes)
+
+
+def test_where_all_who_are_named_spoke_of_a_disputed_call_one_is_asked_all_the_same_and_it_is_said(
+    tmp_path: Path,
+) -> None:
+    lab = a_lab(tmp_path)
+    disputed = lab.calls()[0].call_uid
+    lab.label(disputed, "bad_args", reviewer="dana")
+    lab.label(disputed, "good_reply", reviewer="lee")
+
+    drawn = lab.queue(size=10, seed=1, reviewers=["dana", "lee"], author="dana")
+    for name in ("dana", "lee"):
+        lab.label(disputed, "other", reviewer=name)
+    later = lab.queue(drawn[0].queue)
+
+    said = "1 disputed call is asked of somebody who spoke of the dispute before: nobody else is named"
+    assert [len(call.reviewers) for call in drawn if call.stratum == "disputed"] == [1]
+    assert (drawn.notes[-1], later.notes[-1]) == (said, said)

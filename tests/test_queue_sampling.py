@@ -111,6 +111,39 @@ def test_calls_are_shared_evenly_and_the_overlap_goes_to_pairs(calls, reviewers,
     assert assigned(sorted(calls), reviewers, seed=seed, overlap=overlap) == asked
 
 
+@given(
+    calls=st.lists(st.uuids().map(str), max_size=30, unique=True),
+    reviewers=st.lists(st.sampled_from("abcde"), min_size=1, max_size=5, unique=True),
+    overlap=st.floats(0, 1),
+    seed=st.integers(0, 99),
+    data=st.data(),
+)
+def test_nobody_is_asked_of_a_call_they_spoke_of_where_somebody_else_can_be(
+    calls, reviewers, overlap, seed, data
+) -> None:
+    overlap = overlap if len(reviewers) > 1 else 0
+    spoke = {uid: data.draw(st.lists(st.sampled_from(reviewers), unique=True)) for uid in calls[::2]}
+
+    plain = assigned(calls, reviewers, seed=seed, overlap=overlap)
+    found = assigned(calls, reviewers, seed=seed, overlap=overlap, spoke=spoke)
+
+    for uid, asked in found.items():
+        fresh = [one for one in reviewers if one not in spoke.get(uid, ())]
+        assert len(set(asked)) == len(asked) == len(plain[uid])
+        assert len(set(asked) & set(fresh)) == min(len(asked), len(fresh))
+
+
+def test_who_spoke_of_a_call_swaps_it_for_another_and_everybody_keeps_as_many() -> None:
+    calls = [f"{number:032x}" for number in range(20)]
+    plain = assigned(calls, ["dana", "lee"], seed=7, overlap=0)
+    danas = [uid for uid in calls if plain[uid] == ("dana",)][:4]
+
+    found = assigned(calls, ["dana", "lee"], seed=7, overlap=0, spoke=dict.fromkeys(danas, ["dana"]))
+
+    assert {found[uid] for uid in danas} == {("lee",)}
+    assert Counter(asked for (asked,) in found.values()) == {"dana": 10, "lee": 10}
+
+
 def test_rare_tools_have_a_tenth_of_the_calls_at_most() -> None:
     assert rare_tools({"quote": 90, "a": 5, "b": 5}) == ("a", "b")
     assert rare_tools({"quote": 90, "a": 5, "b": 6}) == ("a",)

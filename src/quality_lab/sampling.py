@@ -18,11 +18,13 @@ order files were loaded.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, cycle
 from math import ceil
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from quality_lab.errors import UsageError
@@ -144,15 +146,23 @@ def in_order(drawn: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def assigned(
-    calls: Sequence[str], reviewers: Sequence[str], *, seed: int, overlap: float
+    calls: Sequence[str],
+    reviewers: Sequence[str],
+    *,
+    seed: int,
+    overlap: float,
+    spoke: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict[str, tuple[str, ...]]:
     """Return who reviews which call: everybody about as many, a share *overlap* of the calls two people.
 
     Which calls two people see is random and so is who sees what; pairs take turns, so that any two reviewers
-    can be compared. Without reviewers every call is anybody's.
+    can be compared. Without reviewers every call is anybody's. Who *spoke* of a call before is not asked about
+    it where somebody else is named; the two swap calls, so that everybody keeps as many.
 
     >>> sorted(assigned(["a", "b", "c", "d"], ["dana", "lee"], seed=7, overlap=0.25).values())
     [('dana',), ('dana',), ('dana', 'lee'), ('lee',)]
+    >>> assigned(["a", "b"], ["dana", "lee"], seed=7, overlap=0, spoke={"a": ["dana"]})["a"]
+    ('lee',)
 
     Raises: UsageError for an overlap outside 0 to 1, or one without two reviewers.
     """
@@ -167,4 +177,35 @@ def assigned(
     twice = int(Fraction(str(overlap)) * len(calls) + Fraction(1, 2))
     pairs, singles = cycle(combinations(people, 2)), cycle(people)
     found = {uid: next(pairs) for uid in shuffled[:twice]}
-    return found | {uid: (next(singles),) for uid in shuffled[twice:]}
+    found |= {uid: (next(singles),) for uid in shuffled[twice:]}
+    for uid in shuffled:
+        for person in found[uid]:
+            if person in spoke.get(uid, ()):
+                _ask_another(found, uid, person, people, shuffled, spoke)
+    return found
+
+
+def _ask_another(
+    found: dict[str, tuple[str, ...]],
+    uid: str,
+    person: str,
+    people: Sequence[str],
+    shuffled: Sequence[str],
+    spoke: Mapping[str, Collection[str]],
+) -> None:
+    """Ask somebody about a call who did not speak of it, in place of *person*; nobody, where there is none."""
+    fresh = [one for one in people if one not in found[uid] and one not in spoke[uid]]
+    if not fresh:
+        return
+    loads = Counter(one for asked in found.values() for one in asked)
+    other = min(fresh, key=lambda one: loads[one])
+    found[uid] = _with(found[uid], person, other)
+    for swapped in shuffled:
+        asked = found[swapped]
+        if swapped != uid and other in asked and person not in {*asked, *spoke.get(swapped, ())}:
+            found[swapped] = _with(asked, other, person)
+            return
+
+
+def _with(asked: tuple[str, ...], person: str, other: str) -> tuple[str, ...]:
+    return tuple(other if one == person else one for one in asked)

@@ -58,7 +58,9 @@ def queue(
     author: str | None,
     every: bool,
 ) -> None:
-    """Draw calls to be reviewed, or see what is left of the newest queue and how far each reviewer is.
+    """Draw calls to be reviewed, or see what is left of the open queue and how far each reviewer is.
+
+    The open queue is the newest of which calls wait for somebody, else the newest; others that wait are named.
 
     The draw is kept in data/journal/queues.jsonl with the probability of each call, so that what reviewers
     say can be weighed to all calls (`queue failing-tools`, `queue labels`). Drawing again with the same words
@@ -110,7 +112,7 @@ def list_queues(lab: Lab, output: Output) -> None:
 @with_output
 @with_lab
 def progress(lab: Lab, output: Output, queue: str | None) -> None:
-    """Show how far each reviewer of a queue is: of the newest, or of that whose id begins so."""
+    """Show how far each reviewer of a queue is: of the open one, or of that whose id begins so."""
     output.show(lab.queue_progress(queue))
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from quality_lab.errors import NoData, UsageError
 from quality_lab.lab.filter_words import FilterWords, filters_of
 from quality_lab.lab.reviewing import of_tenant
 from quality_lab.labels import HUMAN_ONLY
-from quality_lab.sampling import PREFERRED, Strategy, assigned, in_order, sizes
+from quality_lab.sampling import DISPUTED, PREFERRED, Strategy, assigned, in_order, sizes
 
 if TYPE_CHECKING:
     from quality_lab.metrics.filters import Filters
     from quality_lab.metrics.queue_lines import QueueLine
+    from quality_lab.people import People
     from quality_lab.store import Store
 
 _NOT_OF_A_QUEUE = ("label", "reviewer", "conversation", "contact", "message", "outbound")
@@ -42,7 +44,7 @@ class DrawWords:
 
 
 def queue_entries(
-    store: Store, words: DrawWords, *, filters: Filters, size: int, seed: int
+    store: Store, words: DrawWords, *, filters: Filters, size: int, seed: int, people: People
 ) -> list[dict[str, Any]]:
     """Return the lines of a new queue: the draw itself, then its calls.
 
@@ -66,7 +68,14 @@ def queue_entries(
     named = {call.call_uid: call for call in numbered}
     tenants = {call.tenant for call in numbered}
     order = in_order({name: [call.call_uid for call in numbered if call.stratum == name] for name in taken})
-    asked = assigned([uid for _, uid in order], words.reviewers, seed=seed, overlap=words.overlap)
+    disputed = [uid for name, uid in order if name == DISPUTED]
+    asked = assigned(
+        [uid for _, uid in order],
+        words.reviewers,
+        seed=seed,
+        overlap=words.overlap,
+        spoke=spoke_of(store, disputed, words.reviewers, people=people),
+    )
     head = {
         "record_type": "queue",
         **(of_tenant(min(tenants)) if len(tenants) == 1 else {}),
@@ -91,6 +100,29 @@ def queue_entries(
         }
         for position, (stratum, uid) in enumerate(order, start=1)
     ]
+
+
+def spoke_of(
+    store: Store,
+    calls: Iterable[str],
+    reviewers: Sequence[str],
+    *,
+    people: People,
+    before: datetime | None = None,
+) -> dict[str, list[str]]:
+    """Return which of the *reviewers* have labelled each of the *calls*, by any of their ids, *before* a time."""
+    from quality_lab.metrics.call_feedback import call_feedback
+
+    found = {}
+    for uid in calls if reviewers else ():
+        names = {
+            people.name(row.author)
+            for row in call_feedback(store, uid)
+            if row.author is not None and row.label is not None and row.author_kind in HUMAN_ONLY
+            if before is None or row.created_at is None or row.created_at < before
+        }
+        found[uid] = [one for one in reviewers if people.name(one) in names]
+    return found
 
 
 def queue_filters(words: FilterWords) -> Filters:

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from quality_lab.answers import Answer
 from quality_lab.errors import NoData, StoreBusy, UsageError
-from quality_lab.lab.drawing import DrawWords, drawn_with, kept_filters, queue_entries, queue_filters
+from quality_lab.lab.drawing import (
+    DrawWords,
+    drawn_with,
+    kept_filters,
+    queue_entries,
+    queue_filters,
+    spoke_of,
+)
 from quality_lab.lab.filter_words import FilterWords
 from quality_lab.lab.queue_rows import QueueRow, ReviewerProgress, progress_of, queue_row
 from quality_lab.lab.reviewing import Reviewing, reviewer_name
-from quality_lab.people import read_people
-from quality_lab.sampling import STRATEGIES, Strategy
+from quality_lab.people import People, read_people
+from quality_lab.sampling import DISPUTED, STRATEGIES, Strategy
 
 if TYPE_CHECKING:
     from quality_lab.metrics.queue_calls import QueuedCall
@@ -36,12 +43,16 @@ class Queueing(Reviewing):
         author: str | None = None,
         **filters: Unpack[FilterWords],
     ) -> Answer[QueuedCall]:
-        """Return the calls of a queue in the order of review: the newest, that called *queue*, or a new one.
+        """Return the calls of a queue in the order of review: the one to go on with, that called *queue*, or a new one.
+
+        To go on with is the newest of which calls wait for somebody, else the newest; the notes name others that
+        wait.
 
         With a *size* a queue is drawn and kept in the journal, unless the newest one was drawn with the same
         words: a cell that is run again draws nothing. Eligible are calls that rates count (seen in a trace
         export, no guard rows) and that nobody has labelled yet; calls that reviewers dispute come in too
-        where the strategy is "mixed" or "disputed". *filters* narrow them; `sampling` says how they are
+        where the strategy is "mixed" or "disputed", and go to reviewers who did not speak of them yet, where one
+        is named. *filters* narrow them; `sampling` says how they are
         drawn and with what probability. Without a *seed* each new queue has the next number.
         With *left* only calls that still wait for somebody come back.
 
@@ -59,13 +70,13 @@ class Queueing(Reviewing):
         """
         if size is None:
             if filters or reviewers or overlap or seed is not None:
-                raise UsageError("a queue is drawn with a size; without one the newest queue comes back")
-            line = self._queue(queue)
+                raise UsageError("a queue is drawn with a size; without one the open queue comes back")
+            line, *others = [self._queue(queue)] if queue is not None else self._to_go_on_with()
         else:
             if queue is not None:
                 raise UsageError("a queue is either drawn with a size, or asked for by its id")
-            line = self._drawn(size, seed, strategy, tuple(reviewers), overlap, author, filters)
-        return self._calls_of(line, left=left)
+            line, others = self._drawn(size, seed, strategy, tuple(reviewers), overlap, author, filters), []
+        return self._calls_of(line, left=left, others=others)
 
     def queues(self) -> Answer[QueueRow]:
         """Return the queues that were drawn and not taken back, the newest first.
@@ -80,13 +91,15 @@ class Queueing(Reviewing):
         return Answer(read_people(self.home).named(rows), QueueRow, title="Queues")
 
     def queue_progress(self, queue: str | None = None) -> Answer[ReviewerProgress]:
-        """Return for each reviewer of the newest queue, or of that called *queue*, what is done and what is left.
+        """Return for each reviewer of the open queue, or of that called *queue*, what is done and what is left.
+
+        The open one is that which `queue` comes back with.
 
         Raises: NoData where there is no queue.
         """
         from quality_lab.metrics.queue_calls import queue_calls
 
-        line = self._queue(queue)
+        line = self._to_go_on_with()[0] if queue is None else self._queue(queue)
         people = read_people(self.home)
         rows = progress_of(line.reviewers, queue_calls(self.store, queue=line.key, people=people), people)
         return Answer(rows, ReviewerProgress, title=f"Progress of queue {line.key[:8]}")
@@ -137,22 +150,41 @@ class Queueing(Reviewing):
         from quality_lab.metrics.weighted_rates import queue_to_weigh
 
         if queue is None or not queue:
-            self._queue(None)  # or there is nothing to weigh
+            self._queues_there()  # or there is nothing to weigh
             return [queue_to_weigh(self.store, queues=queue_lines(self.store))]
         keys = [queue] if isinstance(queue, str) else list(queue)
         return list({line.key: line for line in map(self._queue, keys)}.values())
 
-    def _queue(self, key: str | None) -> QueueLine:
-        from quality_lab.metrics.queue_lines import queue_called, queue_lines
+    def _queue(self, key: str) -> QueueLine:
+        from quality_lab.metrics.queue_lines import queue_called
 
-        if key is not None:
-            return queue_called(self.store, key)
+        return queue_called(self.store, key)
+
+    def _to_go_on_with(self) -> list[QueueLine]:
+        """Return the queues of which calls wait for somebody, the newest first; the newest, where none do."""
+        from quality_lab.metrics.queue_calls import queue_calls
+
+        lines, people = self._queues_there(), read_people(self.home)
+        waiting = [
+            line
+            for line in lines
+            if line.reviewed < line.here
+            or not all(call.done for call in queue_calls(self.store, queue=line.key, people=people))
+        ]
+        return waiting or lines[:1]
+
+    def _queues_there(self) -> list[QueueLine]:
+        """Return the queues, the newest first. Raises: NoData where there is none."""
+        from quality_lab.metrics.queue_lines import queue_lines
+
         lines = queue_lines(self.store) if self.store.exists() else []
         if not lines:
             raise NoData("no_data: no queue was drawn in this lab yet; `queue --size 40` draws one")
-        return lines[0]
+        return lines
 
-    def _calls_of(self, line: QueueLine, *, left: bool) -> Answer[QueuedCall]:
+    def _calls_of(
+        self, line: QueueLine, *, left: bool, others: Sequence[QueueLine] = ()
+    ) -> Answer[QueuedCall]:
         from quality_lab.metrics.queue_calls import QueuedCall, queue_calls
 
         people = read_people(self.home)
@@ -168,8 +200,20 @@ class Queueing(Reviewing):
         ]
         if line.here < line.drawn:
             notes.append(f"{line.drawn - line.here} of the {line.drawn} calls that were drawn are forgotten")
+        if again := self._asked_again(line, calls, people):
+            told = "1 disputed call is" if again == 1 else f"{again} disputed calls are"
+            notes.append(f"{told} asked of somebody who spoke of the dispute before: nobody else is named")
+        if others:
+            named = ", ".join(other.key[:8] for other in others)
+            notes.append(f"{len(others)} more {'waits' if len(others) == 1 else 'wait'}: {named}")
         when = "" if line.drawn_at is None else f" of {line.drawn_at:%Y-%m-%d}"
         return Answer(shown, QueuedCall, title=f"Queue {line.key[:8]}{when}", notes=notes)
+
+    def _asked_again(self, line: QueueLine, calls: Sequence[QueuedCall], people: People) -> int:
+        """Return how many disputed calls somebody is asked about who labelled them before the draw."""
+        disputed = {call.call_uid: call.reviewers for call in calls if call.stratum == DISPUTED}
+        spoke = spoke_of(self.store, disputed, line.reviewers, people=people, before=line.drawn_at)
+        return sum(bool({*disputed[uid]} & {*found}) for uid, found in spoke.items())
 
     def _drawn(
         self,
@@ -192,6 +236,7 @@ class Queueing(Reviewing):
         filters = queue_filters(words)
         if self.store.exists():
             self.store.load()  # what others wrote into the journal is reviewed too
+        people = read_people(self.home)
         with together(self.store):
             lines = queue_lines(self.store)
             given = DrawWords(
@@ -201,7 +246,7 @@ class Queueing(Reviewing):
             if newest is not None and drawn_with(newest, given, size=size, seed=seed):
                 return newest
             number = self._next_seed() if seed is None else seed
-            entries = queue_entries(self.store, given, filters=filters, size=size, seed=number)
+            entries = queue_entries(self.store, given, filters=filters, size=size, seed=number, people=people)
         written = self._keep_queue(entries, author=author or reviewer_name())
         return queue_called(self.store, written)
 
