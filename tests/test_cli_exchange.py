@@ -338,6 +338,50 @@ def test_a_token_that_rows_send_back_stands_in_no_file(home, server):
     assert b"secret-1" not in b"".join(held) + ran.out.encode() + ran.err.encode()
 
 
+def test_a_token_that_is_a_word_of_the_data_changes_no_row(home, server, monkeypatch):
+    monkeypatch.setattr("quality_server.TOKEN", "good")
+    monkeypatch.setenv("QUALITY_LAB_TOKEN", "good")
+    server.labels = [said(1, on=1, label="good_reply", note="good")]
+    server.calls[0]["toolName"] = "goods"
+
+    ran = pull(home, server)
+
+    assert ran.code == 0
+    assert {row["label"]: row["rows"] for row in run("--home", home, "labels", "--json").document}[
+        "good_reply"
+    ] == 1
+    (feedback,) = home.glob("data/exports/pulled-feedback-*")
+    kept = json.loads(feedback.read_text("utf-8"))
+    assert kept == server.exported()[0]
+    assert [one["masked"] for one in ran.document["what"]] == [0, 0, 0, 0]
+
+
+def test_how_often_the_token_stood_in_rows_is_said(home, server):
+    server.calls[0] |= {"toolName": f"{TOKEN}x", "result": {"a": f"line\n{TOKEN}", "b": [f"({TOKEN})"]}}
+
+    ran = pull(home, server, "--what", "calls")
+
+    (file,) = home.glob("data/exports/pulled-calls-*")
+    kept = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    first = next(row for row in kept if row["id"] == server.calls[0]["id"])
+    assert (first["toolName"], first["result"]) == (f"{TOKEN}x", {"a": "line\n***", "b": ["(***)"]})
+    assert ran.document["what"][0]["masked"] == 2
+    assert "calls: the API sent back the token in its rows, 2 times; it is *** there" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("change", "code"), [({}, 0), ({"label": "great"}, 1), ({"label": 5}, 1), ({"feedbackCreatedAt": "x"}, 1)]
+)
+def test_strict_ends_in_1_where_rows_were_not_understood(home, server, change, code):
+    server.labels = [said(1, on=1), said(2, on=2)]
+    rows = server.exported()
+    body = "".join(json.dumps(row | (change if at else {})) + "\n" for at, row in enumerate(rows)).encode()
+    server.before = lambda method, target: (200, body) if "feedback/export" in target else None
+
+    assert pull(home, server, "--strict").code == code
+    assert pull(home.with_name("other"), server).code == 0
+
+
 def test_hostile_rows_load_as_any_others_and_act_on_no_terminal(home, server):
     name = "\x1b[31m<script>\u202e"  # in a full page, so that it stands in what is said of slices
     server.calls = [trace(n, toolName=name, createdAt=1781000000 + n) for n in range(1, 1002)]

@@ -83,7 +83,8 @@ def pull(
 
     The API gives 1,000 rows at most and knows no second page. A page that is full is asked for again in
     parts: by label, source, error flag, tool and conversation. Where rows may be missing all the same, that
-    is said, slice by slice. What an earlier pull brought is not written again.
+    is said, slice by slice. What an earlier pull brought is not written again. Rows are kept as they came; only
+    a token of 16 characters and more that they send back is *** in them, and counted.
     """
     from quality_lab.lab.pulling import PullStopped
 

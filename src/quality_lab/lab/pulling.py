@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ from quality_lab.store.load_report import LoadReport
 from quality_lab.store.sources import exports_folder
 
 _MOST_SLICES_SHOWN = 5
+_DRAFT = re.compile(r"\.pulled-.+-(?P<process>[1-9]\d*)-[0-9a-f]{8}", re.DOTALL)  # as `_write` calls it
 _NAMES: Mapping[str, ForgottenKind] = {"conversationId": "conversation", "contactId": "contact"}
 
 
@@ -39,6 +42,7 @@ class PulledKind:
     total: int | None  # rows there are, where the API says so
     possibly_truncated: bool
     truncated: Sequence[Slice]  # where rows may be missing, however it was asked
+    masked: int = 0  # times that the token stood in a row and is `***` there
 
     @classmethod
     def of(cls, what: Kind, gathered: Gathered, kept: Kept) -> PulledKind:
@@ -54,6 +58,7 @@ class PulledKind:
             total=gathered.total,
             possibly_truncated=gathered.possibly_truncated,
             truncated=[one for one in truncated if not _has_parts(one, truncated)],
+            masked=sum(row.masked for row in gathered.rows),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -66,6 +71,7 @@ class PulledKind:
             "file": None if self.file is None else str(self.file),
             "requests": len(self.slices),
             "total": self.total,
+            "masked": self.masked,
             "possibly_truncated": self.possibly_truncated,
             "slices": [
                 {
@@ -79,7 +85,9 @@ class PulledKind:
         }
 
     def notices(self) -> Iterator[str]:
-        """Yield what has to be said: where rows may be missing."""
+        """Yield what has to be said: that the token was taken out, and where rows may be missing."""
+        if self.masked:
+            yield f"{self.what}: the API sent back the token in its rows, {self.masked:,} times; it is *** there"
         if not self.possibly_truncated:
             return
         known = "" if self.total is None else f" of {self.total:,}"
@@ -123,7 +131,8 @@ class Pulled:
 
     def exit_code(self, *, strict: bool = False) -> int:
         """Return that of the load; under *strict* 1 where rows may be missing or were not understood."""
-        return self.load.exit_code(strict=strict) or int(strict and self.possibly_truncated)
+        lost = any(one.rejected or one.unmapped_labels or one.not_understood for one in self.load.files)
+        return self.load.exit_code(strict=strict) or int(strict and (self.possibly_truncated or lost))
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of `pull --json`."""
@@ -166,9 +175,10 @@ class Kept:
 def keep_rows(rows: Iterable[Row], what: Kind, *, home: Path, tenant: str, now: datetime) -> Kept:
     """Return how many *rows* no earlier file of the tenant holds, and the file that now holds them.
 
-    The file is there whole or not at all. Where nothing is new there is none. Rows are in the order of their
+    The file is there whole or not at all; what a pull that was killed had begun is taken away. Where nothing is new there is none. Rows are in the order of their
     ids, however they were asked for. What was forgotten is written to none. Raises: OutputError, InputError.
     """
+    _tidy(exports_folder(home))
     had = set()
     for path in pulled_files(home, tenant=tenant, what=what):
         had |= _digests(path)
@@ -251,6 +261,28 @@ def _write(content: bytes, folder: Path, stem: str) -> Path:
         raise OutputError(f"{folder} cannot take what was pulled: {error.strerror or error}") from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _tidy(folder: Path) -> None:
+    """Take away the drafts of pulls whose process is no more."""
+    for draft in folder.glob(".pulled-*"):
+        found = _DRAFT.fullmatch(draft.name)
+        if found is not None and not _lives(int(found["process"])):
+            with contextlib.suppress(OSError):  # another pull was quicker, or it is not ours to take
+                draft.unlink()
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (
+        PermissionError,
+        OverflowError,
+    ):  # somebody else's; a number that no process has is nobody's draft
+        return True
+    return True
 
 
 def _named(draft: Path, folder: Path, stem: str) -> Path:

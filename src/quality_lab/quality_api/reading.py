@@ -139,7 +139,7 @@ def page(session: Session, endpoint: Endpoint, filters: Mapping[str, str]) -> li
     query: dict[str, str | int] = {**endpoint.always, **filters, "limit": endpoint.plan.limit}
     body = session.get(endpoint.path, query)
     texts = _of_document(session, endpoint, body) if endpoint.document else _of_lines(session, endpoint, body)
-    return [_row(session.hidden(text)) for text in texts]
+    return [_row(*session.row(text)) for text in texts]
 
 
 def _of_lines(session: Session, endpoint: Endpoint, body: bytes) -> list[str]:
@@ -181,18 +181,18 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def _row(text: str) -> Row:
+def _row(text: str, masked: int) -> Row:
     try:
         seen = json.loads(text)
     except (ValueError, RecursionError):
-        return Row(text=text, key=text)
+        return Row(text=text, key=text, masked=masked)
     if not isinstance(seen, dict) or type(seen.get("id")) is not int:
-        return Row(text=text, key=text)
+        return Row(text=text, key=text, masked=masked)
     names = {name: str(seen[name]) for name in _LEARNED if _can_be_asked_for(seen.get(name))}
     names |= {name: seen[name] for name in _CLOSED if isinstance(seen.get(name), str)}
     if isinstance(seen.get("error"), bool):
         names["error"] = _FLAGS[seen["error"]]
-    return Row(text=text, key=seen["id"], names=names)
+    return Row(text=text, key=seen["id"], names=names, masked=masked)
 
 
 def _can_be_asked_for(value: object) -> bool:
@@ -208,7 +208,7 @@ def overview(session: Session) -> tuple[int | None, set[str]]:
     """Return how many labels there are and the tools that they are about; nothing where the API does not say."""
     try:
         body = session.get("tool-call-feedback/summary", {"limit": 1})
-        found = _summary.decode(session.hidden(body.decode("utf-8")))
+        found = _summary.decode(session.row(body.decode("utf-8"))[0])
     except (ApiError, *NO_SUCH_JSON):
         return None, set()
     return found.totals.total, {one.toolName for one in found.byTool if _can_be_asked_for(one.toolName)}

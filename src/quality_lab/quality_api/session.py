@@ -20,7 +20,7 @@ import tenacity
 from quality_lab import js_text
 from quality_lab.errors import ServiceError, UsageError
 from quality_lab.quality_api.address import endpoint
-from quality_lab.quality_api.token import bearer, without_token, without_token_in_json
+from quality_lab.quality_api.token import bearer, row_without_token, without_token, without_token_in_json
 
 _PASSING = {408, 429, 500, 502, 503, 504}  # may be another one when asked again
 _MOST_BYTES = 256 * 2**20
@@ -120,13 +120,13 @@ class Session:
         """Return the body of the answer to what comes to the same when it is done twice. Raises: ApiError."""
         return self._tried(self._write("PATCH", path, body), lambda error: error.passing)
 
-    def hidden(self, text: str) -> str:
-        """Return what a server sent without the token, however JSON spells it."""
-        return without_token_in_json(text, self._token)
+    def row(self, text: str) -> tuple[str, int]:
+        """Return a row of data as it came, and how often a token that can be no word was taken out of it."""
+        return row_without_token(text, self._token)
 
     def shown(self, text: str) -> str:
         """Return what a server said, on one line, without the token, cut where it is long."""
-        said = js_text.collapse(self.hidden(text))
+        said = js_text.collapse(without_token_in_json(text, self._token))
         if js_text.length(said) > _MOST_SHOWN:
             said = js_text.cut(said, _MOST_SHOWN - 3) + "..."
         return js_text.well_formed(said)

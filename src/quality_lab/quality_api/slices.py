@@ -23,6 +23,7 @@ class Row:
     text: str
     key: int | str  # its id, by which it is known again in another slice; its text where it has none
     names: Mapping[str, str] = field(default_factory=dict)  # filter → the value under which it is found
+    masked: int = 0  # times that it held the token
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
