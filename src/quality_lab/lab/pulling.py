@@ -175,8 +175,9 @@ class Kept:
 def keep_rows(rows: Iterable[Row], what: Kind, *, home: Path, tenant: str, now: datetime) -> Kept:
     """Return how many *rows* no earlier file of the tenant holds, and the file that now holds them.
 
-    The file is there whole or not at all; what a pull that was killed had begun is taken away. Where nothing is new there is none. Rows are in the order of their
-    ids, however they were asked for. What was forgotten is written to none. Raises: OutputError, InputError.
+    The file is there whole or not at all. Where nothing is new there is none. Rows are in the order of their
+    ids, however they were asked for. What was forgotten is written to none. What a pull that was killed had
+    begun is taken away. Raises: OutputError, InputError.
     """
     _tidy(exports_folder(home))
     had = set()
@@ -275,12 +276,9 @@ def _tidy(folder: Path) -> None:
 def _lives(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
-    except (
-        PermissionError,
-        OverflowError,
-    ):  # somebody else's; a number that no process has is nobody's draft
+    except PermissionError:  # somebody else's
         return True
     return True
 
