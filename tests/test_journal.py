@@ -86,7 +86,7 @@ def test_the_latest_line_is_ones_own_and_still_stands(journal: Journal) -> None:
     journal.append("labels", {"label": "good_reply"}, author="tomas@example.com")
     journal.retract(gone["id"], author="dana@example.com")
 
-    latest = journal.latest(author="dana@example.com")
+    latest = journal.latest(authors={"dana@example.com"})
 
     assert latest is not None
     assert latest["id"] == kept["id"]

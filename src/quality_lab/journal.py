@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -120,8 +120,8 @@ class Journal:
         """Return the ids of the lines that other lines take back."""
         return {str(line["retracts"]) for line in self.lines("retractions") if "retracts" in line}
 
-    def latest(self, *, author: str | None) -> dict[str, Any] | None:
-        """Return the newest line of *author* that still stands and is no verdict, or None.
+    def latest(self, *, authors: Collection[str]) -> dict[str, Any] | None:
+        """Return the newest line of one of *authors* that still stands and is no verdict, or None.
 
         A queue is taken back by its first line, so its calls are no lines to take back.
         """
@@ -130,7 +130,7 @@ class Journal:
             line
             for shelf in ("labels", "decisions", "cases", "queues")
             for line in self.lines(shelf)
-            if line.get("author") == author
+            if line.get("author") in authors
             and line.get("id") not in gone
             and line.get("record_type") != "queued_call"
         ]

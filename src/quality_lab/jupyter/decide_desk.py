@@ -13,7 +13,7 @@ from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
 from quality_lab.jupyter.replies import Asked, Replies, Reply, later, words_in
 from quality_lab.lab import open_lab
 from quality_lab.lab.deciding import KINDS
-from quality_lab.people import shown
+from quality_lab.people import read_people, shown
 
 if TYPE_CHECKING:
     from quality_lab.lab import Lab
@@ -50,6 +50,7 @@ class DecideDesk:
         """Look up how each proposal stands."""
         self.lab = lab
         self.decider = decider
+        self._shown = visible(read_people(lab.home).name(decider))
         self._ids = list(dict.fromkeys(proposal_ids))
         self._found: dict[str, Proposal] = {}
         self._written: list[tuple[list[str], str]] = []  # lines of one decision, and its proposal
@@ -69,7 +70,7 @@ class DecideDesk:
     def state(self) -> dict[str, Any]:
         """Return as JSON what every view of the desk shows: the proposals, and how each stands."""
         return {
-            "decider": self.decider,
+            "decider": self._shown,
             "actions": [{"name": name, "key": key, "means": means} for name, key, means in ACTIONS],
             "kinds": list(KINDS),
             "items": [_row(self._found[one]) for one in self._ids if one in self._found],

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from quality_lab.answers import visible
 from quality_lab.errors import StoreBusy, UsageError
 from quality_lab.jupyter.call_card import call_card
 from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
 from quality_lab.jupyter.replies import Asked, Replies, Reply, later, words_in
 from quality_lab.jupyter.voices import Voices
 from quality_lab.lab import open_lab
+from quality_lab.people import read_people
 
 if TYPE_CHECKING:
     from quality_lab.lab import Lab
@@ -56,6 +58,7 @@ class ReviewDesk:
         """
         self.lab = lab
         self.reviewer = reviewer
+        self._shown = visible(read_people(lab.home).name(reviewer))
         self._blind = blind
         self._advance = advance
         self._guide_version = guide_version
@@ -91,7 +94,7 @@ class ReviewDesk:
     def state(self) -> dict[str, Any]:
         """Return as JSON what every view of the desk shows: who reviews, and how far each call is."""
         return {
-            "reviewer": self.reviewer,
+            "reviewer": self._shown,
             "blind": self._blind,
             "advance": self._advance,
             "labels": [{"name": name, "key": key, "means": means} for name, key, means in LABELS],

@@ -14,7 +14,7 @@ from quality_lab.errors import UsageError
 from quality_lab.jupyter.decide_desk import DecideDesk
 from quality_lab.jupyter.replies import Asked, Reply
 from quality_lab.jupyter.review_desk import ReviewDesk
-from quality_lab.lab.reviewing import reviewer_name
+from quality_lab.lab.authors import author_of
 from quality_lab.people import People, read_people
 
 if TYPE_CHECKING:
@@ -101,21 +101,21 @@ def review(
 
     Raises: UsageError where a row has no `call_uid`, InputError where the home's `people.toml` is none.
     """
-    name = reviewer or reviewer_name()
+    id_ = author_of(lab.home, reviewer).id
     rows = list(calls)
     people = read_people(lab.home)
-    me = people.name(name)
+    me = people.name(id_)
     mine = [row for row in rows if me in _names(getattr(row, "reviewers", ()), people, else_=me)]
     desk = ReviewDesk(
         lab,
         [_uid(row) for row in mine],
-        reviewer=name,
+        reviewer=id_,
         blind=blind,
         advance=advance,
         guide_version=guide_version,
         afresh={_uid(row) for row in mine if _is_asked_again(row, me, people)},
     )
-    said = f"A review of {_several(len(desk.call_uids), 'call')} by {name}."
+    said = f"A review of {_several(len(desk.call_uids), 'call')} by {me}."
     others = len(rows) - len(mine)
     aside = f"Others are asked about {_several(others, 'more call')} of the queue." if others else ""
     return DeskWidget(
@@ -133,11 +133,11 @@ def decide(lab: Lab, proposals: Iterable[Any] | None = None, *, reviewer: str | 
     >>> decide(lab, lab.proposals(top=3), reviewer="dana@example.com").said
     'Decisions on 3 proposals by dana@example.com.'
     """
-    name = reviewer or reviewer_name()
+    id_ = author_of(lab.home, reviewer).id
     rows = lab.proposals(top=None) if proposals is None else proposals
     ids = list(dict.fromkeys(row if isinstance(row, str) else str(row.id) for row in rows))
-    said = f"Decisions on {_several(len(ids), 'proposal')} by {name}."
-    return DeskWidget(DecideDesk(lab, ids, decider=name), page="decide.js", said=said)
+    said = f"Decisions on {_several(len(ids), 'proposal')} by {read_people(lab.home).name(id_)}."
+    return DeskWidget(DecideDesk(lab, ids, decider=id_), page="decide.js", said=said)
 
 
 def _uid(row: Any) -> str:

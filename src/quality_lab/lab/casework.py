@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import Answer
 from quality_lab.errors import InputError, UnknownName, UsageError
+from quality_lab.lab.authors import author_of
 from quality_lab.lab.case_rows import (
     Action,
     CaseEvent,
@@ -19,7 +20,6 @@ from quality_lab.lab.case_rows import (
     later,
 )
 from quality_lab.lab.freezing import Freezing
-from quality_lab.lab.reviewing import reviewer_name
 from quality_lab.records import DEFAULT_TENANT
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Casework(Freezing):
             "edit",
             later(changed, before),
             tenant=owner,
-            author=reviewer or reviewer_name(),
+            author=author_of(self.home, reviewer).id,
             masked=masked,
         )
 
@@ -211,7 +211,7 @@ class Casework(Freezing):
             action,
             later({**before, "status": status}, before),
             tenant=owner,
-            author=reviewer or reviewer_name(),
+            author=author_of(self.home, reviewer).id,
             masked=is_masked(before),
         )
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import Answer
 from quality_lab.errors import UnknownName, UsageError
-from quality_lab.lab.reviewing import Reviewing, Said, of_tenant, reviewer_name
+from quality_lab.lab.authors import author_of
+from quality_lab.lab.reviewing import Reviewing, Said, of_tenant
 from quality_lab.people import read_people
 from quality_lab.quality_api.bodies import KINDS as KINDS
 from quality_lab.quality_api.bodies import resolution
@@ -107,7 +108,8 @@ class Deciding(Reviewing):
             "effective_at": _moment(effective_at),
         }
         entry = self._decision(one.tenant, one.fingerprint, action, given)
-        return self._bring_in(self.journal.append("decisions", entry, author=reviewer or reviewer_name()))
+        author = author_of(self.home, reviewer)
+        return self._bring_in(self.journal.append("decisions", entry, author=author.id), author.notice)
 
     def _decision(
         self, tenant: str, fingerprint: str, action: DecisionAction, given: dict[str, Any]

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from quality_lab.errors import OutputError, ServiceError, StoreBusy, UsageError
-from quality_lab.lab.reviewing import Reviewing, of_tenant, reviewer_name
+from quality_lab.lab.authors import author_of
+from quality_lab.lab.reviewing import Reviewing, of_tenant
 
 if TYPE_CHECKING:
     from quality_lab.lab.pulling import Pulled
@@ -131,7 +132,7 @@ class Exchanging(Reviewing):
         with Session(api_base, token=token, patience=patience) as session, self._alone():
             self.store.load()
             try:
-                self._push_into(pushed, session, author=reviewer or reviewer_name())
+                self._push_into(pushed, session, author=author_of(self.home, reviewer).id)
             except ServiceError as error:
                 self._take_notes(pushed)
                 raise PushStopped(error, pushed) from error
@@ -186,8 +187,12 @@ class Exchanging(Reviewing):
             masker=masker,
         )
         dry_run = pushed.dry_run
-        for label in push_labels(session, going, notes=notes, note=note_label, dry_run=dry_run):
-            pushed.labels.append(label)
+        stopped: ServiceError | None = None
+        try:
+            for label in push_labels(session, going, notes=notes, note=note_label, dry_run=dry_run):
+                pushed.labels.append(label)
+        except ServiceError as error:
+            stopped = error
         for decision in push_decisions(
             session,
             decision_story(self.store),
@@ -199,6 +204,7 @@ class Exchanging(Reviewing):
             masker=masker,
             note=note_decision,
             dry_run=dry_run,
+            stopped=stopped,
         ):
             pushed.decisions.append(decision)
 

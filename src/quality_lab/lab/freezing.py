@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from quality_lab.errors import InputError, UnknownName, UsageError
+from quality_lab.lab.authors import author_of
 from quality_lab.lab.case_rows import Action, Frozen, checked
 from quality_lab.lab.deciding import Deciding
-from quality_lab.lab.reviewing import expected_object, of_tenant, reviewer_name
+from quality_lab.lab.reviewing import expected_object, of_tenant
 
 
 class Freezing(Deciding):
@@ -56,7 +57,7 @@ class Freezing(Deciding):
             expected_arguments=expected_object(expected_arguments),
             expect=expect,
         )
-        author = reviewer or reviewer_name()
+        author = author_of(self.home, reviewer).id
         material = gather(self.store, place.call_uid, also_called=expected_tool)
         record = freeze_case(material, asked, by=author, now=datetime.now(UTC))
         shown = self._new(record, tenant=place.tenant, masked=masked, again=again)
@@ -89,7 +90,7 @@ class Freezing(Deciding):
         """
         from quality_lab.lab.proposal_cases import record_of_example
 
-        author = reviewer or reviewer_name()
+        author = author_of(self.home, reviewer).id
         with self.store.together():
             made = record_of_example(
                 self.store, proposal_id, example=example, expect=expect, by=author, now=datetime.now(UTC)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from quality_lab.answers import Answer
+from quality_lab.lab.authors import author_of
 from quality_lab.lab.drawing import kept_filters, queue_filters
 from quality_lab.lab.filter_words import FilterWords
 from quality_lab.lab.queueing import Queueing
-from quality_lab.lab.reviewing import reviewer_name
 from quality_lab.people import read_people, shown
 from quality_lab.sampling import Strategy
 
@@ -52,7 +52,7 @@ class QueueOpening(Queueing):
 
         Raises: as `queue` does with a size.
         """
-        me = reviewer or reviewer_name()
+        me = author_of(self.home, reviewer).id
         if self.store.exists():
             self.store.load()  # a queue that a colleague drew and git brought is open too
         people = read_people(self.home)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from quality_lab.errors import StoreBusy, UsageError
 from quality_lab.journal import Journal
 from quality_lab.json_text import JsonTextError, compact, parse
+from quality_lab.lab.authors import author_of, ids_of_person
+from quality_lab.lab.authors import reviewer_name as reviewer_name
 from quality_lab.labels import FIVE, fold_label
 from quality_lab.records import DEFAULT_TENANT
 
@@ -66,7 +66,7 @@ class Reviewing:
         The beginning of the uid is enough where no other begins so. A whole uid that is not here yet is taken
         too: the label finds its call when that is loaded. Who knows the *tenant* beside a whole uid is heard
         while another process holds the database, too: the line is written, and `in_lab` is False until the
-        next load. *reviewer* is git's `user.name` if nobody is named.
+        next load. *reviewer* is git's `user.name` if nobody is named; a name of `people.toml` is written as its id.
         *expected_arguments* is an object, or JSON text whose numbers then stay as they are written.
 
         >>> import quality_lab as ql
@@ -117,13 +117,14 @@ class Reviewing:
 
         Raises: UsageError where there is no such line, or it was taken back already.
         """
-        author = reviewer or reviewer_name()
+        author = author_of(self.home, reviewer)
         if line_id is None:
-            latest = self.journal.latest(author=author)
+            who = reviewer or reviewer_name()
+            latest = self.journal.latest(authors={author.id, *ids_of_person(self.home, who)})
             if latest is None:
-                raise UsageError(f"the journal in {self.journal.folder} has no line by {author} to take back")
+                raise UsageError(f"the journal in {self.journal.folder} has no line by {who} to take back")
             line_id = str(latest["id"])
-        return self._bring_in(self.journal.retract(line_id, author=author))
+        return self._bring_in(self.journal.retract(line_id, author=author.id), author.notice)
 
     def _say_of_call(
         self, call_uid: str, label: str, more: Mapping[str, Any], *, reviewer: str | None, tenant: str | None
@@ -148,10 +149,9 @@ class Reviewing:
             "call": {"call_uid": whole_uid},
         }
         given = {name: value for name, value in more.items() if value is not None}
-        line = self.journal.append(
-            "labels", {**entry, "label": folded, **given}, author=reviewer or reviewer_name()
-        )
-        return self._bring_in(line) if busy is None else _not_yet(line, busy)
+        author = author_of(self.home, reviewer)
+        line = self.journal.append("labels", {**entry, "label": folded, **given}, author=author.id)
+        return self._bring_in(line, author.notice) if busy is None else _not_yet(line, busy, author.notice)
 
     def _whole_uid(self, call_uid: str, tenant: str | None) -> tuple[str, str]:
         """Return the whole uid of a call, and its tenant; of one that is not here yet *tenant* or the default."""
@@ -168,18 +168,18 @@ class Reviewing:
             raise UnknownName(f"wanted the uid of a call in this lab, came {call_uid!r}; `calls` lists them")
         return whole, tenant or DEFAULT_TENANT
 
-    def _bring_in(self, line: dict[str, Any]) -> Said:
+    def _bring_in(self, line: dict[str, Any], notice: str | None = None) -> Said:
         try:
             self.store.load()
         except StoreBusy as busy:
-            return _not_yet(line, busy)
-        return Said(line=line, in_lab=True)
+            return _not_yet(line, busy, notice)
+        return Said(line=line, in_lab=True, notice=notice)
 
 
-def _not_yet(line: dict[str, Any], busy: StoreBusy) -> Said:
-    """Return that *line* is written, and that the database was *busy*."""
-    notice = f"the line is safe in the journal; the next load brings it: {busy}"
-    return Said(line=line, in_lab=False, notice=notice)
+def _not_yet(line: dict[str, Any], busy: StoreBusy, notice: str | None) -> Said:
+    """Return that *line* is written, and that the database was *busy*; *notice* is told beside that."""
+    said = f"the line is safe in the journal; the next load brings it: {busy}"
+    return Said(line=line, in_lab=False, notice=said if notice is None else f"{notice}\n{said}")
 
 
 def _dashed(call_uid: str) -> str | None:
@@ -193,18 +193,6 @@ def _dashed(call_uid: str) -> str | None:
 def of_tenant(tenant: str) -> dict[str, str]:
     """Return what a line of the journal says of whose call, case or proposal it is about."""
     return {} if tenant == DEFAULT_TENANT else {"tenant": tenant}
-
-
-def reviewer_name() -> str:
-    """Return git's `user.name`, else the name of the account."""
-    try:
-        found = subprocess.run(
-            ["git", "config", "user.name"], capture_output=True, text=True, timeout=5, check=False
-        )
-        name = found.stdout.strip()
-    except (OSError, subprocess.TimeoutExpired):
-        name = ""
-    return name or getpass.getuser()
 
 
 def expected_object(given: str | Mapping[str, Any] | None) -> Mapping[str, Any] | None:
