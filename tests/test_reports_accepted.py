@@ -105,6 +105,23 @@ def test_a_run_that_is_not_there_or_not_fine_is_not_accepted(home: Path) -> None
     assert not (home / "reports" / "accepted.json").exists()
 
 
+def test_a_run_of_a_report_that_is_compared_with_nothing_is_not_accepted(home: Path) -> None:
+    a_run(home)
+    summary = home / "reports" / RUN / "summary.json"
+    text = summary.read_text("utf-8")
+    summary.write_text(text.replace('"report": "quality"', '"report": "coach-review"'), encoding="utf-8")
+    assert text != summary.read_text("utf-8")
+
+    ran = run("--home", home, "report", "accept", RUN)
+
+    assert (ran.code, f"{RUN} is a coach-review report, which nothing is compared with" in ran.err) == (
+        2,
+        True,
+    )
+    assert "wanted a run of quality" in ran.err
+    assert not (home / "reports" / "accepted.json").exists()
+
+
 def test_a_snapshot_that_cannot_be_read_is_none(home: Path) -> None:
     (home / "reports").mkdir()
     for text in ("", "[]", '{"quality": 3}', '{"quality": {"parameters": {"tool": {"x": 1}}}}'):

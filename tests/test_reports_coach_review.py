@@ -156,6 +156,15 @@ def test_where_there_is_nothing_each_part_says_so(tmp_path: Path) -> None:
     assert len(page.slides().slides) == 2
 
 
+def test_over_a_window_without_calls_nobody_is_said_to_have_reviewed_every_one(lab: Lab) -> None:
+    page = page_of(lab, since="2030-01-01")
+
+    said = words(page.unseen().html) + words(page.slides().slides[-1])
+
+    assert said.count("There was no call in this window, so there is none to review.") == 2
+    assert "Every call" not in said
+
+
 def test_people_go_by_their_names(tmp_path: Path) -> None:
     lab = lab_of(tmp_path / "home")
     (lab.home / "data" / "people.toml").write_text(

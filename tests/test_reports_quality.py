@@ -68,7 +68,7 @@ def test_the_first_screen_says_window_freshness_counts_and_rate(tmp_path):
     assert said.startswith("Tool-call quality 5 May to 1 June 2026. Days and weeks are those of UTC.")
     assert "Calls 41 in 41 conversations" in said
     assert "Reviewed 1 2.4 % of the calls, by 1 person" in said
-    assert re.search(r"Failed 24 % 1\d to 4\d %, of 41 calls", said)
+    assert re.search(r"Failed 24 % 1\d to 4\d %, of 41 calls with a known outcome", said)
     assert "Newest call 1 Jun, 08:00 6 hours before this report" in said
     assert "There is nothing to compare with" in said
 

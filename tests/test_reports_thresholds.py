@@ -125,7 +125,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("error_rate>0.25", "calls@pay>2"), 0, None),
         (("error_rate>0.25", "error_rate.point>0.25"), 1, "threshold passed: error_rate is 30 %: > 25 %"),
         (("p95>1",), 1, "p95 is not known"),
-        (("nonsense>1",), 2, "no figure 'nonsense'"),
     ],
 )
 def test_a_run_that_passes_a_threshold_is_written_and_not_fine(
@@ -139,12 +138,20 @@ def test_a_run_that_passes_a_threshold_is_written_and_not_fine(
     assert told is None or told in ran.err
     summary = json.loads((Path(ran.document["folder"]) / "summary.json").read_text(encoding="utf-8"))
     assert summary["ok"] is (code_ == 0)
-    if code_ < 2:
-        assert [one["expression"] for one in summary["thresholds"]] == list(given)
-        assert any(one["failed"] for one in summary["thresholds"]) is (code_ == 1)
+    assert [one["expression"] for one in summary["thresholds"]] == list(given)
+    assert any(one["failed"] for one in summary["thresholds"]) is (code_ == 1)
     assert told is None or told in (Path(ran.document["folder"]) / "summary.md").read_text(
         encoding="utf-8"
     ).replace("\\", "").replace("&gt;", ">")
+
+
+def test_a_threshold_on_a_figure_that_the_report_does_not_have_leaves_no_folder(
+    home: Path, tmp_path: Path
+) -> None:
+    ran = run("--home", home, "report", "says", "--fail-on", "nonsense>1", "--out", tmp_path / "out")
+
+    assert (ran.code, "no figure 'nonsense'; it has calls_in_window" in ran.err) == (2, True)
+    assert list((tmp_path / "out").glob("*")) == []
 
 
 # ---- what is kept ----

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import run
-from lab_builder import LabBuilder
+from lab_builder import MONDAY, LabBuilder
 from test_reports_quality import FAILED, Lab, html_of, words_of
 
 import quality_lab as ql
 from quality_lab.errors import UnknownName
+from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.reviews import ArgumentValue
+from quality_lab.metrics.signs.shares import weekly_outcomes
 from quality_lab.records import Conversation, ToolDefinition
-from quality_lab.reports import tool_page
+from quality_lab.reports import figures, tool_page
 from quality_lab.reports.tool.facts import Told, arguments
 from quality_lab.store import Store
 
@@ -61,7 +64,13 @@ def test_without_a_name_the_tool_that_fails_worst_is_told_of(tmp_path: Path) -> 
     builder.calls(30, "look")
     builder.calls(30, "pay", error_text="declined", **FAILED)
 
-    assert page_of(builder).tool == "pay"
+    page = page_of(builder)
+
+    why = "No tool was named, so this is on pay, the first of failing-tools: 30 of its 30 calls failed."
+    assert page.tool == "pay"
+    assert why in words_of(page.head())
+    assert page.note().figures["picked"] == why
+    assert page_of(builder, tool="pay").picked is None
 
 
 def test_a_tool_that_was_never_called_and_two_tools_are_wrong_usage(tmp_path: Path) -> None:
@@ -168,11 +177,43 @@ def test_the_command_writes_its_page_and_its_figures(repository: Path, tmp_path:
     made = run(
         "report", "tool", "-p", "tool=check_slots", "--as-of", "2026-06-01", "--home", tmp_path, "--json"
     )
+    before = sorted((tmp_path / "reports").iterdir())
     unknown = run("report", "tool", "-p", "tool=jump", "--home", tmp_path)
+    picked = run("report", "tool", "--as-of", "2026-06-01", "--home", tmp_path)
 
     assert made.code == 0, made.err
     assert made.document["summary"]["figures"]["tool"] == "check_slots"
     assert made.document["summary"]["tools"]["check_slots"]["empty_results"] == 13
     assert [one["kind"] for one in made.document["summary"]["findings"]] == ["swallowed"]
     assert "check_slots" in Path(made.document["html"]).read_text("utf-8")
-    assert (unknown.code, "no call of a tool jump" in unknown.err) == (2, True)
+    assert (unknown.code, "report tool: no call of a tool jump is in this lab" in unknown.err) == (2, True)
+    assert "cell" not in unknown.err
+    assert before == [
+        one for one in sorted((tmp_path / "reports").iterdir()) if str(one) != picked.out.strip()
+    ]
+    assert (
+        "No tool was named, so this is on verify_exchange_payment, the first of failing-tools:" in picked.err
+    )
+
+
+def test_the_help_of_reports_names_the_report_on_one_tool_with_an_example() -> None:
+    for words in (("report", "--help"), ("report", "run", "--help"), ("report", "tool", "--help")):
+        said = run(*words).out
+        assert "tool (" in said
+        assert "quality-lab report tool -p tool=" in said
+
+
+def test_where_nothing_stands_out_no_title_says_that_the_tool_grew_worse(tmp_path: Path) -> None:
+    builder = LabBuilder(tmp_path)
+    for week, failed in ((0, 1), (1, 3)):
+        at = MONDAY + timedelta(weeks=week)
+        builder.calls(10 - failed, "pay", created_at=at)
+        builder.calls(failed, "pay", created_at=at, error_text="declined", **FAILED)
+
+    page = page_of(builder, tool="pay")
+
+    figure = next(one for one in page.over_time().parts if hasattr(one, "layout"))
+    assert page.findings == []
+    assert "What went wrong, week by week" in figure.layout.title.text
+    rows = weekly_outcomes(page._store, filters=Filters())
+    assert "pay grew worse: 10 % of its calls" in figures.over_time(rows).layout.title.text

@@ -34,12 +34,16 @@ class Reports(click.Group):
         "quality-lab report quality --since 7d",
         "quality-lab report coach-review                 before a meeting",
         "quality-lab report close                        after it",
+        "quality-lab report tool -p tool=book_reservation",
         "quality-lab report quality -p top=20 --out weekly --name week-22",
         "quality-lab report show quality                 its parameters",
     ),
 )
 def report() -> None:
-    """Run the report NAME (quality, coach-review, regressions, or one of your own), or show, list and open reports.
+    """Run the report NAME, or show, list and open reports.
+
+    NAME is quality, coach-review (before a meeting), tool (one tool in depth), regressions, explore, or one of your
+    own.
 
     `quality-lab report run --help` lists the options of a run. A report is a notebook with one cell of
     parameters; those in the home's notebooks/ come before those that are shipped.
@@ -50,6 +54,7 @@ def report() -> None:
     hidden=True,
     epilog=example(
         "quality-lab report quality --since 7d",
+        "quality-lab report tool -p tool=book_reservation        one tool in depth",
         'quality-lab report quality --fail-on "error_rate@book_reservation>0.2" --fail-on "hours_since_newest_call>36"',
     ),
 )
@@ -93,8 +98,12 @@ def run(
 ) -> None:
     """Run a report and print the folder written.
 
+    NAME is quality, coach-review, tool (which takes -p tool=NAME), regressions, explore, or one of your own;
+    `quality-lab report show NAME` lists what -p takes.
+
     Without --since it covers the 28 days that end with the newest call. It exits with 1 where a cell failed,
-    the window is empty or a threshold was passed; the folder is written all the same and says so.
+    the window is empty or a threshold was passed; the folder is written all the same and says so. With 2, where
+    something was named that is not there, no folder is left.
     """
     made = lab.report(
         name,
@@ -110,6 +119,8 @@ def run(
         print_json({"folder": str(made.folder), "html": str(made.html), "summary": made.summary})
     else:
         print(made.folder)
+    if picked := made.summary["figures"].get("picked"):
+        say(str(picked))
     if made.problem is not None:
         raise made.problem
 
@@ -173,7 +184,7 @@ def accept(lab: Lab, name: str, as_json: bool) -> None:
     if as_json:
         print_json({"run": accepted.run, "figures": dict(accepted.figures)})
     else:
-        say(f"{accepted.run} is what later reports are compared with")
+        say(f"{accepted.run} is what later quality reports are compared with")
 
 
 @report.command(epilog=example("quality-lab report prune --keep 10"))

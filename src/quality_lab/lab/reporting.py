@@ -160,7 +160,8 @@ class Reporting:
         Traceback (most recent call last):
         quality_lab.errors.UnknownName: wanted a run in ..., came '2026-06-01-horoscope'; ...
 
-        Raises: UnknownName where there is no such run, NotFine where it is not fine itself, OutputError.
+        Raises: UnknownName where there is no such run, UsageError where it is of another report than quality,
+        NotFine where it is not fine itself, OutputError.
         """
         from quality_lab.reports.accepted import accept
 

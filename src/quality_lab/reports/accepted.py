@@ -16,6 +16,7 @@ from quality_lab.metrics.filters import Filters
 from quality_lab.reports.shelf import runs
 
 ACCEPTED = "accepted.json"  # on the shelf, so that it outlives the run
+COMPARED = ("quality",)  # reports that say better or worse than in the accepted run
 _PICKED = (
     *("tool", "source", "outcome", "style", "model", "conversation", "contact", "message", "outbound"),
     *("reviewer", "author_kind", "actor", "tenant", "error"),
@@ -40,13 +41,18 @@ class Accepted:
 
 
 def accept(shelf: Path, name: str) -> Accepted:
-    """Return the run called *name* on the shelf, accepted: later runs of its report are compared with it.
+    """Return the quality report called *name* on the shelf, accepted: later ones are compared with it.
 
-    Raises: UnknownName where there is no such run, NotFine where it is not fine itself, OutputError.
+    Raises: UnknownName where there is no such run, UsageError where it is of another report, NotFine where it is
+    not fine itself, OutputError.
     """
     found = next((run for run in runs(shelf) if run.folder.name == name), None)
     if found is None:
         raise UnknownName(f"wanted a run in {shelf}, came {name!r}; `quality-lab report list` names them")
+    if found.report not in COMPARED:
+        raise UsageError(
+            f"{name} is a {found.report} report, which nothing is compared with; wanted a run of {', '.join(COMPARED)}"
+        )
     if not found.ok:
         raise NotFine(f"{name} is not fine: {found.summary.get('problem')}")
     kept = {

@@ -95,8 +95,8 @@ def run(
     *out* is `<home>/reports` unless given, *run_name* the report's name. A report that failed, or found
     nothing in its window (unless *allow_empty*), is written too and says so in `problem`.
 
-    *fail_on* are thresholds (`reports.thresholds`): where one is passed the run is not fine, nor where it names a
-    figure that the report does not have.
+    *fail_on* are thresholds (`reports.thresholds`): where one is passed the run is not fine. Where one names a figure
+    that the report does not have, or a cell is asked for what is not here, that is wrong usage and leaves no folder.
 
     With *mask*, secrets and payment data stand as stand-ins in all four files; without it a template that
     declares `unmasked` is told so.
@@ -124,6 +124,8 @@ def run(
             masker = Masker(home)
             notebook = masked_notebook(notebook, masker)
             problem = problem and type(problem)(masker.text(str(problem)))
+        if isinstance(problem, UsageError):
+            raise problem
         note = collect(notebook)
         figures = (
             note.figures
@@ -134,6 +136,8 @@ def run(
             problem = NoData(f"no_data: {name} found no call and no label in its window")
         checked, passed = _checked(thresholds, figures, note)
         problem = problem or passed
+        if isinstance(problem, UsageError):
+            raise problem
         summary = {
             "report": name,
             "parameters": {**{one.name: one.default for one in declared.values()}, **values},
@@ -187,10 +191,11 @@ def _execute(
             km=kernel,
         )
     except PapermillExecutionError as error:
-        kind = _MISUSED.get(error.ename, NotFine)
-        problem = kind(
-            f"report {template.name} failed in its cell {error.exec_count}: {error.ename}: {error.evalue}"
-        )
+        if misused := _MISUSED.get(error.ename):
+            problem = misused(f"report {template.name}: {error.evalue}")
+        else:
+            told = f"{error.ename}: {error.evalue}"
+            problem = NotFine(f"report {template.name} failed in its cell {error.exec_count}: {told}")
     except (DeadKernelError, CellTimeoutError) as error:
         problem = NotFine(f"report {template.name} lost its kernel: {error}")
     notebook: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))

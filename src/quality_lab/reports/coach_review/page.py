@@ -187,7 +187,13 @@ class CoachReviewPage:
 
     def unseen(self) -> Piece:
         """Return what nobody has reviewed."""
-        return Piece(section("unseen", "What nobody has reviewed", parts.unseen(self.facts.unseen)))
+        return Piece(
+            section(
+                "unseen",
+                "What nobody has reviewed",
+                parts.unseen(self.facts.unseen, calls=self.window.facts.calls),
+            )
+        )
 
     def after(self) -> Piece:
         """Return what is left to do once the meeting is over."""
@@ -229,7 +235,14 @@ class CoachReviewPage:
             for one in facts.disputes[:_MOST_DISPUTES]
             if one.call_uid in self._examples
         ]
-        slides.append(join([tag("h2", "What nobody has reviewed"), parts.unseen(facts.unseen)]))
+        slides.append(
+            join(
+                [
+                    tag("h2", "What nobody has reviewed"),
+                    parts.unseen(facts.unseen, calls=self.window.facts.calls),
+                ]
+            )
+        )
         title = f"{self._title}, {self._today.day} {self._today:%B %Y}"
         return Slides(title, tuple(str(slide) for slide in slides))
 

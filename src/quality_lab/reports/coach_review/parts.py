@@ -196,8 +196,10 @@ def _who(group: Group, people: People, today: date) -> Html | None:
     return paragraph(owner_words(group.owner, group.due, people, today, done=done))
 
 
-def unseen(rows: Sequence[Coverage]) -> Html:
-    """Return where nobody has looked, most unreviewed calls first."""
+def unseen(rows: Sequence[Coverage], *, calls: int) -> Html:
+    """Return where nobody has looked, most unreviewed calls first; *calls* is how many there are in the window."""
+    if not calls:
+        return paragraph("There was no call in this window, so there is none to review.")
     if not rows:
         return paragraph("Every call was reviewed.")
     shown = [

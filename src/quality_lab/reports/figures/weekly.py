@@ -24,14 +24,17 @@ _PARTS = (
     ("came back empty", "empty", ACCENT),
 )
 
+PLAIN_TITLE = "What went wrong, week by week"
+
 Weeks = Mapping[str, "WeeklyOutcome"]  # by the week's Monday
 
 
-def over_time(rows: Sequence[WeeklyOutcome]) -> Figure | None:
+def over_time(rows: Sequence[WeeklyOutcome], *, stands_out: bool = True) -> Figure | None:
     """Return a panel for each of the six tools with most trouble: what went wrong, week by week.
 
     Trouble is calls that failed, were turned away, or came back empty, and reviewed calls judged wrong. None
-    where fewer than two weeks are known, or nothing went wrong.
+    where fewer than two weeks are known, or nothing went wrong. Where nothing *stands_out* beyond noise, the title
+    speaks of no change.
     """
     weeks = sorted({row.week for row in rows})
     by_tool: dict[str, dict[str, WeeklyOutcome]] = {}
@@ -60,7 +63,8 @@ def over_time(rows: Sequence[WeeklyOutcome]) -> Figure | None:
         some = [by_tool[tool].get(week) for week in weeks]
         _add_bars(figure, some, weeks, place // columns + 1, place % columns + 1, first=place == 0)
         _add_judged(figure, some, weeks, place // columns + 1, place % columns + 1)
-    dress(figure, title_of_change(by_tool, shown, weeks), height=160 * lines, above=28)
+    title = title_of_change(by_tool, shown, weeks) if stands_out else PLAIN_TITLE
+    dress(figure, title, height=160 * lines, above=28)
     figure.update_layout(barmode="stack", bargap=0.35)
     figure.update_yaxes(tickformat=".0%", rangemode="tozero", nticks=5, showticklabels=False)
     figure.update_yaxes(title="share of calls", showticklabels=True, col=1)
@@ -88,13 +92,14 @@ def title_of_change(by_tool: Mapping[str, Weeks], shown: Iterable[str], weeks: S
             if min(n_was, n_became) >= _LEAST_CALLS and (best is None or became - was > best[0]):
                 best = (became - was, f"{name_of(tool, longest=60)}'s {value}", was, became)
     if best is None or best[0] < 0.05:
-        return "What went wrong, week by week"
+        return PLAIN_TITLE
     _, whose, was, became = best
     tool, _, value = whose.rpartition("'s ")
     trouble = "judged wrong" if value == "reviewed" else "in trouble"
     some = "reviewed calls" if value == "reviewed" else "calls"
+    grew = "grew worst" if len(by_tool) > 1 else "grew worse"
     return (
-        f"{tool} grew worst: {percent(was)} of its {some} {trouble} in the first half of these weeks, "
+        f"{tool} {grew}: {percent(was)} of its {some} {trouble} in the first half of these weeks, "
         f"{percent(became)} in the second"
     )
 

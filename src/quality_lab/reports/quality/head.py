@@ -29,12 +29,19 @@ class Sentence(Protocol):
 
 
 def head(
-    window: ReportWindow, findings: Sequence[Sentence], anchors: Sequence[str | None], *, title: str, tz: str
+    window: ReportWindow,
+    findings: Sequence[Sentence],
+    anchors: Sequence[str | None],
+    *,
+    title: str,
+    tz: str,
+    about: str = "",
 ) -> Html:
-    """Return the head of the page; *anchors* are where the evidence of each finding stands."""
+    """Return the head of the page; *anchors* are where the evidence of each finding stands, *about* what it is on."""
     return join(
         [
             tag("h1", title) if title else None,
+            paragraph(about) if about else None,
             paragraph(f"{window.words()}. Days and weeks are those of {tz}.", class_="quiet"),
             facts_list(window),
             paragraph(*(sentence.replace(" %", "\u00a0%") for sentence in state(window)), class_="state"),
@@ -64,7 +71,9 @@ def facts_list(window: ReportWindow) -> Html:
 def _rate(rate: Rate | None, otherwise: str) -> tuple[str, str]:
     if rate is None:
         return "–", otherwise
-    return percent(rate.value), f"{percent_range(rate.low, rate.high)}, of {rate.n:,} calls"
+    return percent(
+        rate.value
+    ), f"{percent_range(rate.low, rate.high)}, of {rate.n:,} calls with a known outcome"
 
 
 def _age(window: ReportWindow) -> tuple[Html | str, Html | str]:

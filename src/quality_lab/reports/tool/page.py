@@ -93,6 +93,17 @@ class ToolPage:
         inside = failing_tools(self._store, filters=report_window(self._store, self._asked).filters, top=1)
         return inside[0].tool_name if inside else known[0].tool_name
 
+    @property
+    def picked(self) -> str | None:
+        """Which tool was picked and why, where none was named; None where one was, or none was called."""
+        if self._named or self.tool is None:
+            return None
+        first, row = f"No tool was named, so this is on {self.tool}, the first of failing-tools", self._row
+        if row is None or row.calls is None:
+            return f"{first}."
+        failed = (row.errors or 0) + (row.soft_errors or 0)
+        return f"{first}: {failed:,} of its {row.calls:,} calls failed."
+
     @cached_property
     def window(self) -> ReportWindow:
         """The window, and what it holds of the tool."""
@@ -124,12 +135,13 @@ class ToolPage:
         """Return the first screen: window, freshness, counts, better or worse, findings."""
         anchors = [_SECTIONS.get(finding.kind) for finding in self.findings]
         title = self.tool or "No tool was called"
-        return Piece(head(self.window, self.findings, anchors, title=title, tz=self.window.filters.tz))
+        about, tz = self.picked or "", self.window.filters.tz
+        return Piece(head(self.window, self.findings, anchors, title=title, tz=tz, about=about))
 
     def over_time(self) -> Parts:
         """Return how its calls end, in all and week by week, and how long they took."""
         rows = weekly_outcomes(self._store, filters=self.window.filters)
-        figure = figures.over_time(rows)
+        figure = figures.over_time(rows, stands_out=bool(self.findings))
         weeks = len({row.week for row in rows})
         why = (
             "Nothing went wrong in any week."
@@ -207,6 +219,7 @@ class ToolPage:
             tools={} if row is None else {row.tool_name: of_tool},
             lead=[f"{self.tool or 'No tool'}, {self.window.words()}: {counts}.", *state(self.window)],
             tool=self.tool,
+            picked=self.picked,
             **freshness(self.window),
             **note_figures(self.window),
         )
