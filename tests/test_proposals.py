@@ -347,6 +347,28 @@ def test_a_value_that_bad_calls_share_and_others_rarely_have_stands_out():
     assert found(bad, GOOD) == {(f"b{number}", "$.asset", 'often "THB"') for number in range(3)}
 
 
+@pytest.mark.parametrize("usual", range(16, 60))
+def test_a_label_on_one_call_more_takes_the_cause_that_reviewers_named_from_no_call(usual):
+    bad = [
+        piece(f"b{number}", {"mode": "source"}, note="the mode is wrong" if number < 4 else "again")
+        for number in range(13)
+    ]
+    rest = [piece(f"g{number}", {"mode": "source"}, label="good_reply") for number in range(usual)]
+    rest += [piece(f"t{number}", {"mode": "target"}, label="good_reply") for number in range(4)]
+
+    assert {uid for uid, path, _ in found(bad, rest) if path == "$.mode"} == {one.call_uid for one in bad}
+
+
+def test_a_value_that_every_other_call_has_is_no_cause_where_nobody_named_it():
+    bad = [
+        piece(f"b{number}", {"mode": "source"}, note="the mode is wrong" if number < 4 else "again")
+        for number in range(13)
+    ]
+    rest = [piece(f"g{number}", {"mode": "source"}, label="good_reply") for number in range(20)]
+
+    assert {uid for uid, _, _ in found(bad, rest)} == {f"b{number}" for number in range(4)}
+
+
 def test_a_handful_of_other_calls_makes_nothing_usual():
     assert found([piece("b", {})], GOOD[:4]) == set()
 

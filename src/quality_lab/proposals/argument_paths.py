@@ -37,7 +37,7 @@ def clues(bad: Sequence[Evidence], rest: Sequence[Evidence]) -> Iterator[Clue]:
     what failed.
 
     Only where none of these names an argument, a call's values are compared with those of other reviewed
-    calls.
+    calls. A value that reviewers named on two calls or more counts on every call that has it.
     """
     flat = {piece.call_uid: paths_of(piece.arguments) for piece in bad}
     others = [paths_of(piece.arguments) for piece in rest]
@@ -52,7 +52,7 @@ def clues(bad: Sequence[Evidence], rest: Sequence[Evidence]) -> Iterator[Clue]:
             silent.append(piece.call_uid)
     values = _striking(list(flat.values()), others)
     for path, value in (pair for pair, count in told.items() if count > 1 and _is_short(pair[1])):
-        if sum(other.get(path, ("", None))[1] == value for other in others) <= USUAL * len(others):
+        if _is_a_choice(path, value, others):
             values[path].add(value)
     habits = _Habits.of(others)
     for uid in silent:
@@ -208,6 +208,15 @@ def _striking(bad: Sequence[Paths], others: Sequence[Paths]) -> defaultdict[str,
         if count >= among_bad * len(bad) and there[path, value] <= among_rest * len(others):
             found[path].add(value)
     return found
+
+
+def _is_a_choice(path: str, value: Any, others: Sequence[Paths]) -> bool:
+    """Say whether another call does without *value*: what all of them have tells nothing of a fault.
+
+    Reviewers have named it, so it need not be rare, and no share bounds it: with one, a label on a single
+    call more would take the cause from all that have it, or give it to them. Labels only add what is seen here.
+    """
+    return any(other.get(path, ("", None))[1] != value for other in others)
 
 
 def _is_short(value: Any) -> bool:
