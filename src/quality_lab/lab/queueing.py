@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from quality_lab.answers import Answer
 from quality_lab.errors import NoData, StoreBusy, UsageError
+from quality_lab.lab.authors import author_of, authors_of
 from quality_lab.lab.drawing import (
     DrawWords,
     drawn_with,
@@ -17,7 +18,7 @@ from quality_lab.lab.drawing import (
 )
 from quality_lab.lab.filter_words import FilterWords
 from quality_lab.lab.queue_rows import QueueRow, ReviewerProgress, progress_of, queue_row
-from quality_lab.lab.reviewing import Reviewing, reviewer_name
+from quality_lab.lab.reviewing import Reviewing
 from quality_lab.people import People, read_people
 from quality_lab.sampling import DISPUTED, STRATEGIES, Strategy
 
@@ -68,6 +69,7 @@ class Queueing(Reviewing):
         Raises: UsageError for a queue that cannot be drawn, NoData where nothing is eligible or no queue is
         there, StoreBusy, OutputError.
         """
+        told: list[str] = []
         if size is None:
             if filters or reviewers or overlap or seed is not None:
                 raise UsageError("a queue is drawn with a size; without one the open queue comes back")
@@ -75,8 +77,11 @@ class Queueing(Reviewing):
         else:
             if queue is not None:
                 raise UsageError("a queue is either drawn with a size, or asked for by its id")
-            line, others = self._drawn(size, seed, strategy, tuple(reviewers), overlap, author, filters), []
-        return self._calls_of(line, left=left, others=others)
+            asked, told = authors_of(self.home, reviewers)
+            by = author_of(self.home, author)
+            told += [by.notice] if by.notice is not None else []
+            line, others = self._drawn(size, seed, strategy, tuple(asked), overlap, by.id, filters), []
+        return self._calls_of(line, left=left, others=others, told=told)
 
     def queues(self) -> Answer[QueueRow]:
         """Return the queues that were drawn and not taken back, the newest first.
@@ -183,7 +188,7 @@ class Queueing(Reviewing):
         return lines
 
     def _calls_of(
-        self, line: QueueLine, *, left: bool, others: Sequence[QueueLine] = ()
+        self, line: QueueLine, *, left: bool, others: Sequence[QueueLine] = (), told: Sequence[str] = ()
     ) -> Answer[QueuedCall]:
         from quality_lab.metrics.queue_calls import QueuedCall, queue_calls
 
@@ -196,8 +201,11 @@ class Queueing(Reviewing):
         notes = [
             f"drawn by {who}: {line.strategy}, seed {line.seed}; {drawn}",
             f"{done} of {len(calls)} calls done",
+            *told,
             *map(str, progress_of(line.reviewers, calls, people)),
         ]
+        if line.drawn < line.size:
+            notes.append(f"{line.drawn:,} of the {line.size:,} calls asked for: that is all there is")
         if line.here < line.drawn:
             notes.append(f"{line.drawn - line.here} of the {line.drawn} calls that were drawn are forgotten")
         if again := self._asked_again(line, calls, people):
@@ -222,7 +230,7 @@ class Queueing(Reviewing):
         strategy: Strategy,
         reviewers: tuple[str, ...],
         overlap: float,
-        author: str | None,
+        author: str,
         words: FilterWords,
     ) -> QueueLine:
         """Return the queue that these words draw: a new one, or the newest where it was drawn with them."""
@@ -247,7 +255,7 @@ class Queueing(Reviewing):
                 return newest
             number = self._next_seed() if seed is None else seed
             entries = queue_entries(self.store, given, filters=filters, size=size, seed=number, people=people)
-        written = self._keep_queue(entries, author=author or reviewer_name())
+        written = self._keep_queue(entries, author=author)
         return queue_called(self.store, written)
 
     def _keep_queue(self, entries: list[dict[str, Any]], *, author: str) -> str:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from quality_lab.errors import StoreBusy, UsageError
 from quality_lab.journal import Journal
 from quality_lab.json_text import JsonTextError, compact, parse
-from quality_lab.lab.authors import author_of, ids_of_person
-from quality_lab.lab.authors import reviewer_name as reviewer_name
+from quality_lab.lab.authors import author_of, ids_of_person, reviewer_name
 from quality_lab.labels import FIVE, fold_label
 from quality_lab.records import DEFAULT_TENANT
 
