@@ -66,6 +66,18 @@ def test_a_decision_is_a_line_of_the_journal_and_the_state_from_now_on(home: Pat
     assert (line["owner"], line["due"], line["expectation"]) == ("tomas", "2026-06-15", "under 5 %")
 
 
+def test_an_expectation_that_cannot_be_measured_is_taken_and_remarked_on(home: Path) -> None:
+    unread = decide(home, "accept", "--expect", "blah")
+    read = decide(home, "accept", "--expect", "under 5 %")
+
+    assert (unread.code, unread.document["expectation"]) == (0, "blah")
+    assert (
+        'the expectation is kept, but cannot be measured: it names no limit such as "under 5 %"' in unread.err
+    )
+    assert 'one that can is "bad_args from 100 % to under 50 % by 1 March"' in unread.err
+    assert (read.code, "expectation" in read.err) == (0, False)
+
+
 def test_a_fault_on_a_call_made_after_the_decision_took_effect_has_recurred(home: Path) -> None:
     applied = ("apply", "--kind", "pull_request", "--ref", "PR-1", "--effective-at", "2026-06-01T08:30:00Z")
     decide(home, *applied)

@@ -88,6 +88,25 @@ def test_a_decision_is_one_line_of_the_journal_with_all_that_was_said(lab, brows
     assert [one["action"] for one in reply["card"]["decisions"]] == ["apply"]
 
 
+def test_an_expectation_that_cannot_be_measured_is_kept_and_remarked_on_at_once(lab, browser):
+    unread = browser.ask("decide", proposal=worst(browser), action="accept", expect="blah")
+    far = browser.ask("decide", proposal=worst(browser), action="accept", expect="from 18 % to under 5 %")
+    fits = browser.ask("decide", proposal=worst(browser), action="accept", expect="under 5 %")
+
+    form = "bad_args from 100 % to under 50 % by 1 March"  # five of five calls were judged bad_args
+    assert [line["expectation"] for line in lab.journal.lines("decisions")] == [
+        *("blah", "from 18 % to under 5 %", "under 5 %"),
+    ]
+    assert "cannot be measured" in unread["remark"]
+    assert form in unread["remark"]
+    assert "says from 18 %, and measured now is 100 %" in far["remark"]
+    assert fits["remark"] is None
+    assert [one["expect"] for one in browser.desk.state()["items"]] == [
+        form,
+        "wrong_tool from 100 % to under 50 % by 1 March",
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -19,7 +19,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from quality_lab.errors import NoData
 from quality_lab.lab import Lab, open_lab
-from quality_lab.proposals import read_expectation
+from quality_lab.labels import FIVE
+from quality_lab.proposals import form_of, read_expectation, remark_on
 
 DAY = timedelta(days=1)
 FIXED = MONDAY + 14 * DAY  # from when on the change holds
@@ -420,6 +421,46 @@ def test_a_written_expectation_is_read(text: str, limit: float, below: bool, by:
     found = read_expectation(text, written=JANUARY)
 
     assert (found.limit, found.below, found.by, found.unread) == (pytest.approx(limit), below, by, None)
+
+
+@pytest.mark.parametrize("label", FIVE)
+@pytest.mark.parametrize("rate", [None, 0.0, 0.004, 1 / 6, 0.4, 1.0])
+def test_the_form_that_is_shown_can_be_read_and_is_not_remarked_on(label: str, rate: float | None) -> None:
+    shown = form_of(label, rate)
+    low, high = (None, None) if rate is None else (max(0, rate - 0.01), min(1, rate + 0.01))
+
+    found = read_expectation(shown, written=JANUARY)
+
+    assert (found.unread, found.label, found.by) == (None, label, date(2026, 3, 1))
+    assert found.limit == pytest.approx(rate / 2 if rate else 0.05, rel=0.01)
+    measured = {"label": label, "tool_name": "pay", "rate": rate, "low": low, "high": high}
+    assert remark_on(shown, written=JANUARY, **measured) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "blah",
+            'cannot be measured: it names no limit such as "under 5 %"; one that can is "bad_args from 40 % ',
+        ),
+        ("wrong_tool under 5 %", "it is about the label wrong_tool, and the proposal about bad_args"),
+        ("on book under 5 %", "it is about the tool book, and the proposal about pay"),
+        ("from 18 % to under 5 %", "says from 18 %, and measured now is 40 % (30 to 50 %)"),
+        ("from 51 % to under 5 %", "says from 51 %, and measured now is 40 % (30 to 50 %)"),
+        ("from 50 % to under 5 %", None),
+        ("from 30 % to under 5 %", None),
+        ("under 5 %", None),
+    ],
+)
+def test_whoever_writes_what_cannot_be_measured_or_is_far_from_what_is_measured_is_told(
+    text: str, told: str | None
+) -> None:
+    measured = {"label": "bad_args", "tool_name": "pay", "rate": 0.4, "low": 0.3, "high": 0.5}
+
+    remark = remark_on(text, written=JANUARY, **measured)  # type: ignore[arg-type]  # of two kinds
+
+    assert (remark is None) if told is None else (told in str(remark))
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,9 @@ def effect(
 @click.option("--note", metavar="TEXT", help="Why, in your words.")
 @click.option("--owner", metavar="NAME", help="Who does it.")
 @click.option("--due", metavar="DATE", help="By which day.")
-@click.option("--expect", metavar="TEXT", help="What is to come of it.")
+@click.option(
+    "--expect", metavar="TEXT", help='What is to come of it, as "from 18 % to under 5 % by 1 March".'
+)
 @click.option("--effective-at", metavar="TIME", help="From when on it holds.  [default: now]")
 @click.option(
     "--reviewer", metavar="NAME", help="Who decides.  [default: git's user.name, else your account]"
@@ -164,7 +166,8 @@ def effect(
 def decide(lab: Lab, as_json: bool, proposal_id: str, action: Any, **given: str | None) -> None:
     """Decide about a proposal. The decision is a line of data/journal/decisions.jsonl; `undo` takes it back.
 
-    A fault on a call that is made after an applied, dismissed or closed proposal has recurred.
+    A fault on a call that is made after an applied, dismissed or closed proposal has recurred. An expectation that
+    cannot be measured is kept, and remarked on.
     """
     said = lab.decide(proposal_id, action, **given)
     if said.notice is not None:

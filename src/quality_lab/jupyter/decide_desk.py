@@ -12,8 +12,9 @@ from quality_lab.jupyter.call_card import stamp, story_step
 from quality_lab.jupyter.journal_stamp import JournalStamp, journal_stamp
 from quality_lab.jupyter.replies import Asked, Replies, Reply, later, words_in
 from quality_lab.lab import open_lab
-from quality_lab.lab.deciding import KINDS
+from quality_lab.lab.deciding import KINDS, remark
 from quality_lab.people import read_people, shown
+from quality_lab.proposals import form_of
 
 if TYPE_CHECKING:
     from quality_lab.lab import Lab
@@ -134,7 +135,13 @@ class DecideDesk:
             reviewer=self.decider,
         )
         self._written.append(([str(said.line["id"])], one.id))
-        return {"proposal": one.id, "notice": later(said), **self._after(one)}
+        told = remark(one, words_in(asked, "expect"))
+        return {
+            "proposal": one.id,
+            "notice": later(said),
+            "remark": told and visible(told),
+            **self._after(one),
+        }
 
     def _case(self, asked: Asked) -> Reply:
         """Make a case of an example; the proposal is then applied, by that case."""
@@ -220,6 +227,7 @@ def _row(one: Proposal) -> dict[str, Any]:
         "of": f"{one.calls:,} of {one.reviewed:,} reviewed calls",
         "impact": "" if one.impact is None else f"at least {number(one.impact)} a week",
         "last": stamp(one.last_at),
+        "expect": form_of(one.label, one.rate),
         "since": one.calls_since_decision,
     }
 

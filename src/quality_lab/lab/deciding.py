@@ -79,7 +79,8 @@ class Deciding(Reviewing):
         """Return the journal line of a decision about a proposal: accept, apply, dismiss, close or reopen.
 
         To apply takes a *kind* and a *ref* or a *url*. *effective_at* is from when on it holds: a fault on a
-        call made later has recurred. *expect* says what is to come of it.
+        call made later has recurred. *expect* says what is to come of it; where that cannot be measured, or is far
+        from what is measured now, it is kept all the same and `notice` says so.
 
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
@@ -109,7 +110,9 @@ class Deciding(Reviewing):
         }
         entry = self._decision(one.tenant, one.fingerprint, action, given)
         author = author_of(self.home, reviewer)
-        return self._bring_in(self.journal.append("decisions", entry, author=author.id), author.notice)
+        told = [author.notice, remark(one, expect)]
+        notice = "\n".join(filter(None, told)) or None
+        return self._bring_in(self.journal.append("decisions", entry, author=author.id), notice)
 
     def _decision(
         self, tenant: str, fingerprint: str, action: DecisionAction, given: dict[str, Any]
@@ -134,6 +137,17 @@ class Deciding(Reviewing):
 
         tracked = tracked_proposal(self.store, proposal_id)
         return None if tracked is None else tracked.fingerprint
+
+
+def remark(one: Proposal, expect: str | None) -> str | None:
+    """Return what whoever expects this of a proposal should know at once; None where it can be measured."""
+    from quality_lab.proposals import remark_on
+
+    if expect is None:
+        return None
+    today = datetime.now(UTC).date()
+    rates = {"rate": one.rate, "low": one.low, "high": one.high}
+    return remark_on(expect, written=today, label=one.label, tool_name=one.tool_name, **rates)
 
 
 def _day(given: str | date | None) -> str | None:

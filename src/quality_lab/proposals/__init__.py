@@ -4,7 +4,7 @@ from quality_lab.proposals.compat import compat_preview
 from quality_lab.proposals.compat_query import CompatQuery, CompatQueryError, parse_compat_query
 from quality_lab.proposals.decisions import DecisionLine, decision_lines
 from quality_lab.proposals.effect import Change, Effect, change_of, effect
-from quality_lab.proposals.expectations import Expectation, read_expectation
+from quality_lab.proposals.expectations import Expectation, form_of, read_expectation, remark_on
 from quality_lab.proposals.followed import Followed, decision_story, followed
 from quality_lab.proposals.grouping import Example, Proposal, proposals
 from quality_lab.proposals.heavy import heavy_questions
@@ -28,9 +28,11 @@ __all__ = [
     "decision_story",
     "effect",
     "followed",
+    "form_of",
     "heavy_questions",
     "parse_compat_query",
     "proposals",
     "read_expectation",
+    "remark_on",
     "upstream_proposals",
 ]

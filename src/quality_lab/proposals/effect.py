@@ -13,7 +13,7 @@ from quality_lab.metrics.filters import EVERYTHING, Filters
 from quality_lab.metrics.rates import rate_of
 from quality_lab.proposals.decisions import DecisionLine, standing_of
 from quality_lab.proposals.effect_words import sentence
-from quality_lab.proposals.expectations import Expectation, read_expectation
+from quality_lab.proposals.expectations import Expectation, read_about
 
 Verdict = Literal["verified", "not_verified", "inconclusive"]
 _MOST_NEEDED = 100_000  # reviewed calls; what takes more cannot be told
@@ -208,15 +208,7 @@ def _expected(change: Change, filters: Filters) -> Expectation | None:
     if not change.expectation:
         return None
     written = min(change.written_at or change.at, change.at).astimezone(filters.zone()).date()
-    found = read_expectation(change.expectation, written=written)
-    for named, own, noun in (
-        (found.label, change.label, "label"),
-        (found.tool_name, change.tool_name, "tool"),
-    ):
-        if named is not None and named != own:
-            why = f"it is about the {noun} {named}, and the proposal about {own}"
-            return Expectation(text=change.expectation, unread=why)
-    return found
+    return read_about(change.expectation, written=written, label=change.label, tool_name=change.tool_name)
 
 
 def _end_of_day(expected: Expectation | None, filters: Filters) -> datetime | None:

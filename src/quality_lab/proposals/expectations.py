@@ -20,6 +20,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from quality_lab.answers.words import percent, percent_range
 from quality_lab.labels import FIVE, fold_label
 
 _MONTHS = (
@@ -58,8 +59,6 @@ class Expectation:
 
     def words(self) -> str:
         """Return the limit in words, as in `under 5 %`; the text itself where it was not read."""
-        from quality_lab.answers.words import percent
-
         if self.limit is None:
             return self.text
         return f"{'under' if self.below else 'at most'} {percent(self.limit)}"
@@ -104,6 +103,56 @@ def read_expectation(text: str, *, written: date) -> Expectation:
             return Expectation(text=text, unread=f"{found['day']!r} is no day such as 2026-03-01 or 1 March")
     return Expectation(
         text=text, limit=limit, below=below, label=label, tool_name=found["tool"], was=was, by=by
+    )
+
+
+def read_about(text: str, *, written: date, label: str, tool_name: str) -> Expectation:
+    """Return what *text* expects of one tool's label; unread where it is about another."""
+    found = read_expectation(text, written=written)
+    for named, own, noun in ((found.label, label, "label"), (found.tool_name, tool_name, "tool")):
+        if named is not None and named != own:
+            why = f"it is about the {noun} {named}, and the proposal about {own}"
+            return Expectation(text=text, unread=why)
+    return found
+
+
+def form_of(label: str, rate: float | None) -> str:
+    """Return an expectation as it can be read, for a label at that rate.
+
+    >>> form_of("missing_tool", 0.4), form_of("bad_args", None)
+    ('missing_tool from 40 % to under 20 % by 1 March', 'bad_args under 5 % by 1 March')
+    """
+    if not rate:
+        return f"{label} under 5 % by 1 March"
+    return f"{label} from {percent(rate)} to under {percent(rate / 2)} by 1 March"
+
+
+def remark_on(
+    text: str,
+    *,
+    written: date,
+    label: str,
+    tool_name: str,
+    rate: float | None,
+    low: float | None,
+    high: float | None,
+) -> str | None:
+    """Return what whoever wrote *text* should know at once; None where it can be measured and fits the *rate*.
+
+    That is: it cannot be read, with the form that can, or what it says the rate is ("from 18 %") lies outside of
+    the 95 % interval from *low* to *high* of the rate that is measured now.
+    """
+    found = read_about(text, written=written, label=label, tool_name=tool_name)
+    if found.unread is not None:
+        return (
+            f"the expectation is kept, but cannot be measured: {found.unread}; "
+            f'one that can is "{form_of(label, rate)}"'
+        )
+    if found.was is None or rate is None or low is None or high is None or low <= found.was <= high:
+        return None
+    return (
+        f"the expectation says from {percent(found.was)}, and measured now is {percent(rate)} "
+        f"({percent_range(low, high)})"
     )
 
 

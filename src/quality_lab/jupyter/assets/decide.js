@@ -24,7 +24,6 @@ const HINTS = {
   ref: "PR 41, v3 of the prompt …",
   url: "https://…",
   owner: "who does it",
-  expect: "bad_args from 18 % to under 5 % by 1 March",
   note: "why, in a sentence",
 };
 
@@ -169,7 +168,8 @@ function render({ model, el }) {
 
   /** Return how a sentence on a line that was written ends. */
   function andThen(reply) {
-    return reply.notice ? `; ${reply.notice}.` : ". u takes it back.";
+    const remark = reply.remark ? ` Mind: ${reply.remark}.` : "";
+    return `${reply.notice ? `; ${reply.notice}.` : ". u takes it back."}${remark}`;
   }
 
   function makeCase(uid, expect) {
@@ -327,6 +327,7 @@ function render({ model, el }) {
   function paintForm() {
     for (const [name, element] of actions) element.setAttribute("aria-pressed", String(name === action));
     const given = here() ? typedHere() : {};
+    if (here()) fields.get("expect").input.placeholder = here().expect;
     for (const [name, one] of fields) {
       one.label.hidden = !action || !one.where.includes(action);
       if (document.activeElement !== one.input) one.input.value = given[name] || "";
