@@ -151,7 +151,13 @@ def test_a_report_calls_reviewers_by_name(home):
 
     assert "Dana: " in page.disputes()._repr_html_()
     assert "Tomas &lt;b&gt;: " in page.disputes()._repr_html_()
-    assert any("<td>Dana</td>" in getattr(part, "_repr_html_", str)() for part in page.labels().parts)
+    shown = "".join(getattr(part, "_repr_html_", str)() for part in page.labels().parts)
+    assert "<td>Dana (3)</td>" in shown  # two ids of one name are told apart where each has a row
+    assert "<td>Dana (dana@example.com)</td>" in shown
+    assert "<td>Tomas &lt;b&gt;</td>" in shown
+    assert "by 3 people" in page.head()._repr_html_()
+    assert page.window.facts.authors is not None
+    assert sorted(page.window.facts.authors) == ["3", "5", "dana@example.com", "zoe"]
 
 
 def test_decisions_are_told_by_name(home):

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from quality_lab.metrics.asking import Asks
 from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.windows import WindowFacts, window_facts
+from quality_lab.people import NOBODY, People
 from quality_lab.reports.accepted import Accepted
 
 DAYS = 28  # of a report that was not told since when
@@ -26,6 +27,12 @@ class ReportWindow:
     facts: WindowFacts
     facts_before: WindowFacts | None
     accepted: Accepted | None = None  # a run to compare with, in place of the window before
+    people: People = NOBODY
+
+    @property
+    def reviewers(self) -> int:
+        """Return how many people labelled calls of the window: ids that have one name are one."""
+        return len(set(map(self.people.name, self.facts.authors or ())))
 
     @property
     def zone(self) -> ZoneInfo:
@@ -62,7 +69,7 @@ class ReportWindow:
         return f"{_day(since, year=not same_year)} to {_day(last)}"
 
 
-def report_window(store: Asks, filters: Filters) -> ReportWindow:
+def report_window(store: Asks, filters: Filters, *, people: People = NOBODY) -> ReportWindow:
     """Return the window of a report: the one asked for, else the 28 days that end with the newest call's.
 
     Days are whole days of the filters' zone. Where no call has a time, everything is in.
@@ -70,7 +77,7 @@ def report_window(store: Asks, filters: Filters) -> ReportWindow:
     facts = window_facts(store, filters=filters)
     if filters.since is None and filters.until is None:
         if facts.newest_call_at is None:
-            return ReportWindow(filters, None, facts, None)
+            return ReportWindow(filters, None, facts, None, people=people)
         zone = filters.zone()
         last = facts.newest_call_at.astimezone(zone).date()
         filters = replace(
@@ -80,9 +87,8 @@ def report_window(store: Asks, filters: Filters) -> ReportWindow:
         )
         facts = window_facts(store, filters=filters)
     before = _before(filters, facts)
-    return ReportWindow(
-        filters, before, facts, None if before is None else window_facts(store, filters=before)
-    )
+    facts_before = None if before is None else window_facts(store, filters=before)
+    return ReportWindow(filters, before, facts, facts_before, people=people)
 
 
 def _before(filters: Filters, facts: WindowFacts) -> Filters | None:

@@ -35,7 +35,7 @@ added as (
     from per_conversation
 ),
 given as (
-    select count(*) as labels, count(distinct author) as reviewers
+    select count(*) as labels, array_agg(distinct author) filter (where author is not null) as authors
     from label_rows
     where label is not null and call_uid in (select call_uid from picked)
 ),
@@ -53,7 +53,7 @@ select coalesce(a.calls, 0) as calls, coalesce(a.traced, 0) as traced, a.convers
        coalesce(a.reviewed_traced, 0) as reviewed_traced, a.reviewed_conversations,
        coalesce(a.wrong, 0) as wrong, coalesce(a.wrong_wrong, 0) as wrong_wrong,
        coalesce(a.wrong_reviewed, 0) as wrong_reviewed,
-       g.labels, g.reviewers, w.first_call_at, w.newest_call_at, w.undated
+       g.labels, g.authors, w.first_call_at, w.newest_call_at, w.undated
 from added as a
 cross join given as g
 cross join whenever as w

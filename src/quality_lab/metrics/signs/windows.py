@@ -31,7 +31,7 @@ class WindowFacts:
     wrong_wrong: int
     wrong_reviewed: int
     labels: int  # on calls and guard rows of the window
-    reviewers: int
+    authors: tuple[str, ...] | None  # the ids of those who gave them, in no order; None where nobody did
     first_call_at: datetime | None  # whatever the window
     newest_call_at: datetime | None  # whatever the window
     undated: int  # whatever the window

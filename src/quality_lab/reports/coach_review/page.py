@@ -59,7 +59,7 @@ class CoachReviewPage:
     def window(self) -> ReportWindow:
         """The window of the calls, and what it holds."""
         with self._store.together():
-            return report_window(self._store, self._asked)
+            return report_window(self._store, self._asked, people=self._people)
 
     @cached_property
     def facts(self) -> ReviewFacts:

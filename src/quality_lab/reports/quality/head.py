@@ -53,7 +53,7 @@ def head(
 def facts_list(window: ReportWindow) -> Html:
     """Return how much there is, how much of it was reviewed, how much failed, and how fresh it is."""
     facts, failed = window.facts, window.facts.failed_rate()
-    reviewers = f"by {facts.reviewers} {'person' if facts.reviewers == 1 else 'people'}"
+    reviewers = f"by {window.reviewers} {'person' if window.reviewers == 1 else 'people'}"
     coverage = f"{percent(facts.reviewed_traced / facts.traced)} of the calls, " if facts.traced else ""
     shown = [
         ("Calls", f"{facts.calls:,}", f"in {facts.conversations:,} conversations"),
@@ -179,7 +179,7 @@ def note_figures(window: ReportWindow) -> Mapping[str, object]:
     return {
         "conversations": facts.conversations,
         "reviewed_calls": facts.reviewed,
-        "reviewers": facts.reviewers,
+        "reviewers": window.reviewers,
         "coverage": facts.reviewed_traced / facts.traced if facts.traced else None,
         **_bounds("error", failed, "error_rate"),
         **_bounds("judged", wrong, "judged_failure_rate"),

@@ -92,7 +92,7 @@ class QualityPage:
     def window(self) -> ReportWindow:
         """The window, and what it holds."""
         with self._store.together():
-            return report_window(self._store, self._asked)
+            return report_window(self._store, self._asked, people=self._people)
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
@@ -211,7 +211,7 @@ class QualityPage:
         rows = reviewed(self._store, filters=filters, least_reviewers=2)
         disputed = [row.call_uid for row in rows if row.disputed]
         said = label_notes(self._store, filters=filters, chosen=disputed) if disputed else []
-        agreed = agreed_words(self._store, filters=filters) if rows else None
+        agreed = agreed_words(self._store, filters=filters, people=self._people) if rows else None
         return Piece(
             section(
                 "disputes",

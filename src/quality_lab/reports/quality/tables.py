@@ -61,14 +61,15 @@ def reviewed_beside(rows: Sequence[LabelCount], *, calls: int) -> Html | None:
 
 
 def reviewers(rows: Sequence[LabelCount], people: People) -> Html | None:
-    """Return who gave which labels, most first; None where nobody gave any."""
+    """Return who gave which labels, most first; None where nobody gave any. Ids of one name stand beside it."""
     by_name: dict[str, Counter[str]] = {}
     for row in rows:
         by_name.setdefault(row.group or "not named", Counter())[row.label] += row.rows
     given = sorted(by_name.items(), key=lambda one: (-sum(one[1][label] for label in FIVE), one[0]))
+    names = Counter(people.name(name) for name, counts in given if sum(counts.values()))
     shown = [
         [
-            person(name, people),
+            join([person(name, people), f" ({name})" if names[people.name(name)] > 1 else None]),
             str(sum(counts[label] for label in FIVE)),
             *(str(counts[label]) for label in FIVE),
         ]

@@ -109,7 +109,7 @@ class ToolPage:
         """The window, and what it holds of the tool."""
         only = () if self.tool is None else (self.tool,)
         with self._store.together():
-            return report_window(self._store, replace(self._asked, tool=only))
+            return report_window(self._store, replace(self._asked, tool=only), people=self._people)
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
