@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from command_line import run
+from jupyterlab_page import Notebook, journal
 from jupyterlab_server import Server, jupyterlab
-from test_jupyter_browser import Notebook, journal
 
 import quality_lab as ql
 
@@ -23,6 +23,10 @@ LAST_CELL = """() => {
     const notebook = window.jupyterapp.shell.currentWidget.content;
     notebook.deselectAll();
     notebook.activeCellIndex = notebook.widgets.length - 1;
+}"""
+DELIBERATE = """() => {
+    const cell = window.jupyterapp.shell.currentWidget.content.widgets.at(-1);
+    cell.model.sharedModel.setSource(cell.model.sharedModel.getSource().replace("close = False", "close = True"));
 }"""
 DECIDE, DISPUTES, QUEUE = ".ql-decide", ".ql-review >> nth=0", ".ql-review >> nth=1"
 
@@ -141,7 +145,12 @@ def test_a_meeting_is_prepared_held_by_keyboard_closed_and_all_of_it_is_there_af
     room.says(QUEUE, "All 10 are labelled.")
     room.photograph("5-labels")
 
-    # after it: the minutes
+    # after it: the last cell closes nothing by itself; then the minutes, with a deliberate step
+    room.page.evaluate(LAST_CELL)
+    room.notebook.command("notebook:run-cell")
+    room.page.locator(".jp-OutputArea-output", has_text="The meeting is open.").wait_for(timeout=30_000)
+    assert not (folder / "minutes.md").exists()
+    room.page.evaluate(DELIBERATE)
     room.page.evaluate(LAST_CELL)
     room.notebook.command("notebook:run-cell")
     minutes = room.page.locator(".jp-OutputArea-output h1", has_text="Coach review, ")
@@ -173,7 +182,7 @@ def test_a_meeting_is_prepared_held_by_keyboard_closed_and_all_of_it_is_there_af
     markdown = (folder / "minutes.md").read_text(encoding="utf-8")
     assert "10 labels, 1 dispute settled, 4 decisions, 1 case by dana" in markdown
     assert "tomas by 12 June 2026 | under 20 % by 1 July" in markdown
-    assert "git add data/journal && git commit -m 'Review of" in markdown
+    assert "is in no git work tree" in markdown
     assert not (tmp_path / ".git").exists()
 
     # and after a reload everything is there
