@@ -88,6 +88,15 @@ def test_a_decision_is_one_line_of_the_journal_with_all_that_was_said(lab, brows
     assert [one["action"] for one in reply["card"]["decisions"]] == ["apply"]
 
 
+def test_a_decision_in_a_cell_says_what_was_decided_and_that_its_expectation_cannot_be_measured(lab):
+    said = lab.decide(lab.proposals()[0].id, "accept", expect="blah", reviewer=DANA)
+
+    assert str(said).startswith(
+        f"accept, by {DANA}: line {said.line['id']} of the journal; the expectation is kept"
+    )
+    assert "cannot be measured" in said._repr_html_()
+
+
 def test_an_expectation_that_cannot_be_measured_is_kept_and_remarked_on_at_once(lab, browser):
     unread = browser.ask("decide", proposal=worst(browser), action="accept", expect="blah")
     far = browser.ask("decide", proposal=worst(browser), action="accept", expect="from 18 % to under 5 %")

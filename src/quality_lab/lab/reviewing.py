@@ -32,9 +32,12 @@ class Said:
         return f"<p>{escape(str(self))}</p>"
 
     def __str__(self) -> str:
-        """Return a sentence on what was written."""
-        kind = self.line.get("label") or f"retraction of {self.line.get('retracts')}"
-        return f"{kind}, by {self.line.get('author')}: line {self.line['id']} of the journal"
+        """Return a sentence on what was written, and what is to be told beside it."""
+        kind = (
+            self.line.get("label") or self.line.get("action") or f"retraction of {self.line.get('retracts')}"
+        )
+        beside = f"; {self.notice}" if self.notice else ""
+        return f"{kind}, by {self.line.get('author')}: line {self.line['id']} of the journal{beside}"
 
 
 class Reviewing:
