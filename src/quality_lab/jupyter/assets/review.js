@@ -14,6 +14,7 @@ const KEYS = [
   ["Esc", "back to the keys"],
 ];
 
+const NO_OBJECT = "Not saved: the expected arguments are to be a JSON object. e goes back to them.";
 const AHEAD = 3; // cards that are fetched before they are needed
 
 function render({ model, el }) {
@@ -23,6 +24,7 @@ function render({ model, el }) {
   const underway = new Set(); // cards that were asked for
   const pending = new Map(); // uid to the label that is on its way
   let settling = false;
+  let wrong = null; // the call whose expected arguments are no JSON object, as was said beside them
   let defined = false; // the tool's definition is unfolded
   let painted = "";
 
@@ -174,7 +176,11 @@ function render({ model, el }) {
   function heard(uid, said) {
     const untouched = !dirty(uid);
     voices.set(uid, said);
-    if (untouched) drafts.delete(uid);
+    if (untouched) {
+      const open = drafts.has(uid) && drafts.get(uid).open;
+      drafts.delete(uid);
+      if (open) draftOf(uid).open = true;
+    }
     if (here() && here().uid === uid) paintVoices();
   }
 
@@ -285,11 +291,10 @@ function render({ model, el }) {
     draft.open = true;
     if (!draft.tool) draft.tool = "";
     paintCall();
-    const field = callPane.querySelector(".ql-expected textarea");
-    if (field) {
-      field.focus({ preventScroll: true });
-      bringIntoSight(callPane, field.closest(".ql-expected"));
-    }
+    const form = callPane.querySelector(".ql-expected");
+    form.querySelector("input").focus({ preventScroll: true });
+    bringIntoSight(callPane, form);
+    form.scrollIntoView({ block: "nearest" });
   }
 
   function expectedIsJson() {
@@ -301,8 +306,13 @@ function render({ model, el }) {
     } catch {
       // said below
     }
-    openExpected();
-    say("Not saved: the expected arguments are to be a JSON object.", true);
+    wrong = here().uid; // said beside the field, and the keys stay keys: none of them is typed into a box unseen
+    paintCall();
+    root.focus({ preventScroll: true });
+    const form = callPane.querySelector(".ql-expected");
+    bringIntoSight(callPane, form);
+    form.querySelector(".ql-wrong").scrollIntoView({ block: "nearest" });
+    say(NO_OBJECT, true);
     return false;
   }
 
@@ -317,16 +327,22 @@ function render({ model, el }) {
       placeholder: card.tool,
       "aria-label": "tool that should have been called",
       autocomplete: "off",
-      input: (event) => ((draft.tool = event.target.value), paintStrip()),
+      input: (event) => ((draftOf(card.uid).tool = event.target.value), paintStrip()),
     });
     const given = draft.args || card.editable;
+    const bad = wrong === card.uid;
+    const said = make("div", { class: "ql-bad ql-wrong", role: "alert", hidden: !bad }, NO_OBJECT);
     const args = make("textarea", {
       value: given,
       rows: String(Math.min(14, given.split("\n").length + 1)),
       "aria-label": "arguments that would have been right, as JSON",
       spellcheck: "false",
+      "aria-invalid": bad ? "true" : null,
       input: (event) => {
-        draft.args = event.target.value.trim() === card.editable.trim() ? "" : event.target.value;
+        draftOf(card.uid).args = event.target.value.trim() === card.editable.trim() ? "" : event.target.value;
+        if (wrong === card.uid) wrong = null;
+        said.hidden = true;
+        args.removeAttribute("aria-invalid");
         paintStrip();
       },
     });
@@ -337,6 +353,7 @@ function render({ model, el }) {
       make("label", {}, "tool", tool),
       make("datalist", { id: list }, ...card.tools.map((name) => make("option", { value: name }))),
       make("label", {}, "arguments", args),
+      said,
       make("div", { class: "ql-quiet" }, "Esc, then a label: it is saved with that. Unchanged arguments are not written down."),
     );
   }
@@ -345,6 +362,7 @@ function render({ model, el }) {
 
   function paint() {
     paintStrip();
+    root.classList.toggle("ql-empty", !here());
     if (!here()) {
       story.replaceChildren();
       callPane.replaceChildren(make("p", {}, "There is no call to review."));
@@ -368,7 +386,7 @@ function render({ model, el }) {
     all.forEach((item, index) => {
       const dot = strip.children[index];
       const saving = pending.has(item.uid);
-      const kind = saving ? "saving" : item.settled ? "settled" : item.disputed ? "disputed" : item.label ? "done" : dirty(item.uid) ? "draft" : "open";
+      const kind = saving ? "saving" : dirty(item.uid) ? "draft" : item.settled ? "settled" : item.disputed ? "disputed" : item.label ? "done" : "open";
       const word = saving ? "not saved yet" : item.settled ? `settled as ${words(item.settled)}` : item.label ? words(item.label) + (item.disputed ? ", disputed" : "") : "no label yet";
       dot.className = `ql-dot ql-dot-${kind}`;
       dot.setAttribute("aria-current", String(index === place()));
