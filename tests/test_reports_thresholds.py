@@ -13,6 +13,8 @@ from notebook_maker import code, write_template
 
 from quality_lab.errors import UsageError
 from quality_lab.lab import open_lab
+from quality_lab.reports import coach_review_page, quality_page, tool_page
+from quality_lab.reports.known_figures import KNOWN_FIGURES
 from quality_lab.reports.thresholds import check, read_threshold
 
 FIGURES: dict[str, Any] = {
@@ -152,6 +154,26 @@ def test_a_threshold_on_a_figure_that_the_report_does_not_have_leaves_no_folder(
 
     assert (ran.code, "no figure 'nonsense'; it has calls_in_window" in ran.err) == (2, True)
     assert list((tmp_path / "out").glob("*")) == []
+
+
+def test_a_figure_that_a_shipped_report_never_has_is_refused_before_it_runs(
+    home: Path, tmp_path: Path
+) -> None:
+    ran = run("--home", home, "report", "quality", "--fail-on", "error_rte>0.2", "--out", tmp_path / "out")
+
+    assert (ran.code, "no figure 'error_rte'; it has calls_in_window" in ran.err) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [("quality", quality_page), ("coach-review", coach_review_page), ("tool", tool_page)],
+)
+def test_the_figures_that_are_known_beforehand_are_those_a_report_hands_over(
+    home: Path, tmp_path: Path, name: str, page: Any
+) -> None:
+    for lab in (open_lab(home), open_lab(tmp_path)):
+        assert set(page(lab, as_of="2026-06-30").note().figures) == KNOWN_FIGURES[name]
 
 
 # ---- what is kept ----

@@ -22,6 +22,7 @@ from quality_lab.masking import Masker
 from quality_lab.reports.attached import attached
 from quality_lab.reports.export_html import export_html
 from quality_lab.reports.kernel import early_kernel
+from quality_lab.reports.known_figures import KNOWN_FIGURES
 from quality_lab.reports.light_imports import no_iri_grammar
 from quality_lab.reports.masked import masked_notebook
 from quality_lab.reports.notes import Note, collect
@@ -34,7 +35,7 @@ from quality_lab.reports.templates import (
     literal,
     typed_values,
 )
-from quality_lab.reports.thresholds import Checked, Threshold, check, read_threshold
+from quality_lab.reports.thresholds import Checked, Threshold, check, read_threshold, refuse_unknown
 
 if TYPE_CHECKING:
     from quality_lab.metrics.filters import Filters
@@ -110,6 +111,8 @@ def run(
     if not _NAME.fullmatch(run_name):
         raise UsageError(f"a run's name is letters, digits, '.', '_' and '-'; got {run_name!r}")
     thresholds = [read_threshold(expression) for expression in fail_on]
+    if name in KNOWN_FIGURES and template.path.parent != home / "notebooks":  # the shipped one
+        refuse_unknown(thresholds, KNOWN_FIGURES[name])
     started = now or datetime.now(UTC)
     with early_kernel(home) as kernel, new_folder(shelf) as folder:
         declared = template.parameters()

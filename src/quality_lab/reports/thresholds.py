@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -99,10 +99,7 @@ def _check(one: Threshold, figures: Mapping[str, Any], tools: Mapping[str, Mappi
         known = {name for row in tools.values() for name in row}
         held = tools.get(one.tool, {})
     if one.figure not in known:
-        of = "" if one.tool is None else " of single tools"
-        raise UsageError(
-            f"fail-on: this report has no figure {one.figure!r}{of}; it has {', '.join(sorted(known)) or 'none'}"
-        )
+        raise _unknown(one, known)
     stem = None if one.point or not one.figure.endswith(RATES) else bounds_stem(one.figure, held)
     value = held.get(one.figure if stem is None else f"{stem}_low")
     if value is not None and not isinstance(value, (int, float)):
@@ -119,6 +116,22 @@ def _check(one: Threshold, figures: Mapping[str, Any], tools: Mapping[str, Mappi
         failed=failed,
         why=_why(one, value, low=stem is not None) if failed else None,
     )
+
+
+def refuse_unknown(thresholds: Iterable[Threshold], known: Collection[str]) -> None:
+    """Refuse, before a report runs, a threshold on a figure of the whole window that is not among the *known* ones.
+
+    Raises: UsageError, naming those that there are.
+    """
+    for one in thresholds:
+        if one.tool is None and one.figure not in known:
+            raise _unknown(one, known)
+
+
+def _unknown(one: Threshold, known: Collection[str]) -> UsageError:
+    of = "" if one.tool is None else " of single tools"
+    has = ", ".join(sorted(known)) or "none"
+    return UsageError(f"fail-on: this report has no figure {one.figure!r}{of}; it has {has}")
 
 
 def _why(one: Threshold, value: float | None, *, low: bool) -> str:
