@@ -151,11 +151,16 @@ def test_a_dispute_that_was_settled_counts_as_what_it_is_now(tmp_path: Path) -> 
     say(lab, {uid: "bad_args"}, "lee")
     drawn = lab.queue(size=10, seed=1, strategy="disputed", author="dana")
     say(lab, {call.call_uid: "good_reply" for call in drawn if call.stratum == "rest"})
-    before = lab.weighted_failing_tools()[0]
+    said = lab.weighted_failing_tools()
+    before = said[0]
 
     lab.adjudicate(uid, "bad_args", reviewer="tomas")
 
     after = lab.weighted_failing_tools()[0]
+    assert said.notes[0].endswith(  # 9 and 1 are the 10 that were drawn
+        "9 of 9 drawn calls are reviewed, 1 were known before; 1 more of the 10 drawn is a dispute, "
+        "labelled before the draw and counted there"
+    )
     assert (before.failures, before.weighted_rate) == (0, 0.0)
     assert (after.failures, after.weighted_rate) == (1, pytest.approx(1 / 60))
 

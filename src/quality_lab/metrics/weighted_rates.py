@@ -183,7 +183,13 @@ def _notes(queues: Sequence[QueueLine], cells: Sequence[Cell]) -> list[str]:
         known = sum(cell.sums.reviewed for cell in mine if cell.known)
         when = "" if queue.drawn_at is None else f" of {queue.drawn_at:%Y-%m-%d}"
         calls = sum(one.calls for one in strata_of(mine, "failures"))
-        disputes = ", disputes that were drawn among them" if DISPUTED in queue.drawn_of() else ""
+        _, again = queue.drawn_of().get(DISPUTED, (0, 0))
+        disputes = (
+            f"; {again} more of the {queue.drawn:,} drawn {'is a dispute' if again == 1 else 'are disputes'}, "
+            "labelled before the draw and counted there"
+            if again
+            else ""
+        )
         notes.append(
             f"for the {calls:,} calls of queue {queue.key[:8]}{when} ({queue.strategy}, seed {queue.seed}): "
             f"{reviewed} of {drawn} drawn calls are reviewed, {known} were known before{disputes}"
