@@ -18,7 +18,7 @@ from quality_lab.metrics.filters import Filters
 from quality_lab.metrics.signs.reviews import ArgumentValue
 from quality_lab.metrics.signs.shares import weekly_outcomes
 from quality_lab.records import Conversation, ToolDefinition
-from quality_lab.reports import figures, tool_page
+from quality_lab.reports import figures, quality_page, tool_page
 from quality_lab.reports.tool.facts import Told, arguments
 from quality_lab.store import Store
 
@@ -215,5 +215,8 @@ def test_where_nothing_stands_out_no_title_says_that_the_tool_grew_worse(tmp_pat
     figure = next(one for one in page.over_time().parts if hasattr(one, "layout"))
     assert page.findings == []
     assert "What went wrong, week by week" in figure.layout.title.text
+    whole = quality_page(Lab(page._store), as_of="2026-07-01")
+    (of_all,) = [one for one in whole.over_time().parts if hasattr(one, "layout")]
+    assert (whole.findings, "grew" in of_all.layout.title.text) == ([], False)
     rows = weekly_outcomes(page._store, filters=Filters())
     assert "pay grew worse: 10 % of its calls" in figures.over_time(rows).layout.title.text

@@ -149,7 +149,7 @@ class QualityPage:
     def over_time(self) -> Parts:
         """Return what went wrong week by week, and which tools were offered differently since when."""
         rows = weekly_outcomes(self._store, filters=self.window.filters)
-        figure = figures.over_time(rows)
+        figure = figures.over_time(rows, stands_out=bool(self.findings))
         weeks = len({row.week for row in rows})
         why = (
             "Nothing went wrong in any week."
