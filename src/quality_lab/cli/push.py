@@ -35,12 +35,14 @@ def push(
     dry_run: bool,
     reviewer: str | None,
     as_json: bool,
-) -> None:
+) -> int:
     """Send the journal's labels and decisions to the upstream Quality API. Needs the network, and a superadmin's token.
 
     People's labels on upstream's calls are sent, each once however often you push, with secrets and payment
     data in their notes masked; and the state of proposals that upstream tracks. A label that was sent cannot
-    be taken back, here or there. What is not sent is counted with the reason.
+    be taken back, here or there. What is not sent is counted with the reason. Exits with 1 where upstream
+    refused something that could go (it does not know the call, say), with 4 where the push stopped; what is
+    not upstream's to have (a call without its id, a label that was taken back or replaced) is no failure.
     """
     from quality_lab.lab.pushed import PushStopped
 
@@ -52,6 +54,7 @@ def push(
         _tell(stopped.pushed, as_json)
         raise
     _tell(pushed, as_json)
+    return pushed.exit_code()
 
 
 def _tell(pushed: Pushed, as_json: bool) -> None:

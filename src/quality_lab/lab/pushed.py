@@ -32,6 +32,7 @@ class PushedLabel:
     done: Done
     feedback_id: int | None = None  # under which upstream has it
     reason: str | None = None  # why it was not sent
+    refused: bool = False  # it could go, and upstream would not have it, or the push stopped before it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +45,7 @@ class PushedDecision:
     body: Mapping[str, Any] | None  # as it is sent
     done: Done
     reason: str | None = None
+    refused: bool = False  # as of a label
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -72,8 +74,15 @@ class Pushed:
     @property
     def not_sent(self) -> dict[str, int]:
         """Return why lines were not sent, and how many for each reason."""
-        every: list[PushedLabel | PushedDecision] = [*self.labels, *self.decisions]
-        return dict(Counter(one.reason or "" for one in every if one.done == "not_sent"))
+        return dict(Counter(one.reason or "" for one in self._every if one.done == "not_sent"))
+
+    @property
+    def _every(self) -> list[PushedLabel | PushedDecision]:
+        return [*self.labels, *self.decisions]
+
+    def exit_code(self) -> int:
+        """Return 1 where something that could go did not go, as upstream refused it; else 0."""
+        return int(any(one.refused for one in self._every))
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of `push --json`."""
@@ -109,6 +118,11 @@ class Pushed:
 
     def _told(self, of: Sequence[PushedLabel] | Sequence[PushedDecision]) -> str:
         return ", ".join(f"{count:,} {_WORDS[done]}" for done, count in self.counts(of).items() if count)
+
+
+def stopped_by(error: ServiceError) -> str:
+    """Return the reason of whatever waits for the next push, as *error* ended this one."""
+    return f"the push stopped: {str(error).splitlines()[0]}"
 
 
 class PushStopped(ServiceError):

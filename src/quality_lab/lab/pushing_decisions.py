@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from quality_lab.lab.pushed import Notes, PushedDecision
+from quality_lab.errors import ServiceError
+from quality_lab.lab.pushed import Notes, PushedDecision, stopped_by
 from quality_lab.proposals.upstream_record import decided_record
 from quality_lab.quality_api.bodies import BodyError, StatusChange, status_change
 from quality_lab.quality_api.session import ApiError, Session
@@ -30,25 +31,36 @@ def push_decisions(
     masker: Masker,
     note: Callable[[DecisionLine, TrackedUpstream, dict[str, Any]], None],
     dry_run: bool,
+    stopped: ServiceError | None = None,
 ) -> Iterator[PushedDecision]:
     """Yield what became of the decision that stands about each proposal of *tenant*.
 
     The state there is read first: what is the same is not sent, and a later word that was said there stays.
     *story* is what was decided here and there, the earliest first, *ours* the keys of what was decided here;
-    *noted* are the lines of earlier pushes. Raises: ApiError where the API cannot be reached or will refuse
-    the next one too.
+    *noted* are the lines of earlier pushes. Where the API cannot be reached or will refuse the next one too, or
+    the push *stopped* before, the rest is told as not sent. Raises: that error, after the last.
     """
     of: dict[str, Sequence[DecisionLine]] = {}
     for (owner, fingerprint), lines in story.items():
         last = max((at for at, line in enumerate(lines) if line.key in ours), default=None)
         if owner == tenant and last is not None:
             of[fingerprint] = lines[: last + 1]
-    if of:
-        tracked, all_known = tracked_proposals(session)
-        for fingerprint, said in of.items():
-            yield _push_one(
-                session, said, tracked.get(fingerprint), all_known, notes, masker, note, dry_run=dry_run
-            )
+    tracked: Mapping[str, TrackedUpstream] = {}
+    all_known = False
+    if of and stopped is None:
+        try:
+            tracked, all_known = tracked_proposals(session)
+        except ServiceError as error:
+            stopped = error
+    for fingerprint, said in of.items():
+        there = tracked.get(fingerprint)
+        if stopped is None:
+            try:
+                yield _push_one(session, said, there, all_known, notes, masker, note, dry_run=dry_run)
+                continue
+            except ServiceError as error:
+                stopped = error
+        yield _waiting(said[-1], there, notes, stopped)
     for line_id, fingerprint, proposal_id in _taken_back(noted, gone, tenant):
         if fingerprint not in of:
             yield PushedDecision(
@@ -59,6 +71,8 @@ def push_decisions(
                 done="not_sent",
                 reason="it was taken back after it was pushed; decide `reopen` to say so upstream",
             )
+    if stopped is not None:
+        raise stopped
 
 
 def wanted(said: Sequence[DecisionLine], masker: Masker) -> StatusChange:
@@ -70,6 +84,22 @@ def wanted(said: Sequence[DecisionLine], masker: Masker) -> StatusChange:
     told = record["resolution"] or {}
     shown = {name: None if words is None else masker.text(words) for name, words in told.items()}
     return status_change({"status": record["status"], "resolution": shown})
+
+
+def _waiting(
+    last: DecisionLine, there: TrackedUpstream | None, notes: Notes, stopped: ServiceError
+) -> PushedDecision:
+    """Return what became of a decision that a push did not come to."""
+    before = last.key in notes.decisions
+    return PushedDecision(
+        line=last.key,
+        fingerprint=last.fingerprint,
+        proposal_id=None if there is None else there.id,
+        body=None,
+        done="pushed_before" if before else "not_sent",
+        reason=None if before else stopped_by(stopped),
+        refused=not before,
+    )
 
 
 def _push_one(
@@ -122,7 +152,8 @@ def _push_one(
     except ApiError as error:
         if error.status is None or not 400 <= error.status <= 499 or error.status in _STOPPING:
             raise
-        return not_sent(f"upstream answers {error.status}: {error.said}".rstrip(": "))
+        refusal = f"upstream answers {error.status}: {error.said}".rstrip(": ")
+        return PushedDecision(**told, done="not_sent", reason=refusal, refused=True)
     note(last, there, body)
     return PushedDecision(**told, done="sent")
 

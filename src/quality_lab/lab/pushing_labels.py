@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from quality_lab.lab.pushed import Notes, PushedLabel
+from quality_lab.lab.pushed import Notes, PushedLabel, stopped_by
 from quality_lab.labels import fold_label
 from quality_lab.quality_api.bodies import BodyError, LabelBody, label_body
 from quality_lab.quality_api.session import ApiError, Session
@@ -110,8 +110,10 @@ def push_labels(
 
     *note* is told of a label and whether it was somebody's own there, before this one was written.
 
-    Raises: ApiError where the API cannot be reached or will refuse the next one too.
+    Where the API cannot be reached or will refuse the next one too, the rest is told as not sent.
+    Raises: ApiError then, after the last.
     """
+    stopped: ApiError | None = None
     there: dict[str, list[GivenLabel]] = {}
     known = {call: dict(labels) for call, labels in notes.on_calls.items()}
     for one in going:
@@ -125,6 +127,9 @@ def push_labels(
             note=one.body.note,
             done="to_send",
         )
+        if stopped is not None:
+            yield replace(told, done="not_sent", reason=stopped_by(stopped), refused=True)
+            continue
         ours = known.setdefault(one.call_id, {})
         try:
             if one.call_id not in there:
@@ -135,7 +140,12 @@ def push_labels(
                 continue
             made = found or _post(session, one, ours)
         except ApiError as error:
-            yield replace(told, done="not_sent", reason=_reason(error))
+            if _ends_the_push(error):
+                stopped = error
+            reason = (
+                stopped_by(error) if stopped is error else f"upstream answers {error.status}: {error.said}"
+            )
+            yield replace(told, done="not_sent", reason=reason.rstrip(": "), refused=True)
             continue
         if not dry_run:
             note(one, made, found is not None and _stood_before(one, found))
@@ -143,6 +153,8 @@ def push_labels(
             there[one.call_id].insert(0, made)
         ours[made.id] = one.author
         yield replace(told, done="sent" if found is None else "there_already", feedback_id=made.id)
+    if stopped is not None:
+        raise stopped
 
 
 def _post(session: Session, one: Candidate, ours: Mapping[int, str | None]) -> GivenLabel:
@@ -158,11 +170,9 @@ def _post(session: Session, one: Candidate, ours: Mapping[int, str | None]) -> G
         return made
 
 
-def _reason(error: ApiError) -> str:
-    """Return why upstream would not have this one label. Raises: the error, where it is not about the label."""
-    if error.status is None or not 400 <= error.status <= 499 or error.status in _STOPPING:
-        raise error
-    return f"upstream answers {error.status}: {error.said}".rstrip(": ")
+def _ends_the_push(error: ApiError) -> bool:
+    """Return whether a refusal is not about this one label: the next would meet it too."""
+    return error.status is None or not 400 <= error.status <= 499 or error.status in _STOPPING
 
 
 def _checked(line: Line, call_id: str, masker: Masker, stays: PushedLabel) -> Candidate | PushedLabel:
