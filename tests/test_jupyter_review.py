@@ -448,6 +448,25 @@ def test_reviewers_show_under_the_names_that_people_toml_gives_them(builder):
     assert [one["who"] for one in said["voices"]["others"]] == ["Kim"]
 
 
+def test_a_label_given_in_sight_of_others_is_noted_as_such_and_counts(builder):
+    lab, (first, second, third) = lab_of(builder)
+    for uid in (first, second):
+        lab.label(uid, "good_reply", reviewer=KIM)
+    blind = Browser(ReviewDesk(lab, [first, third], reviewer=DANA))
+    seeing = Browser(ReviewDesk(lab, [second], reviewer=DANA, blind=False))
+
+    blind.ask("label", uid=first, label="good_reply")
+    blind.ask("label", uid=first, label="bad_args")  # after one's own, Kim's is in sight
+    blind.ask("label", uid=third, label="other")
+    blind.ask("label", uid=third, label="bad_args")  # nobody else has spoken
+    seeing.ask("label", uid=second, label="bad_args")
+
+    danas = [line for line in written(lab) if line["author"] == DANA]
+    assert [line.get("blind") for line in danas] == [None, False, None, None, False]
+    assert len(lab.rejects()) == 0
+    assert len(lab.calls(label="disputed")) == 2
+
+
 @pytest.mark.slow
 def test_the_notebook_draws_one_queue_however_often_it_runs(repository, tmp_path):
     story = repository / "data" / "demo"

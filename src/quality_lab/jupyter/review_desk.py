@@ -67,6 +67,7 @@ class ReviewDesk:
         self._tenants: dict[
             str, str
         ] = {}  # of the calls: what makes a label whole while the database is held
+        self._in_sight: set[str] = set()  # calls of which it was told what others say
         self._written: list[tuple[str, str]] = []  # line and call of what was said here and may be taken back
         self._items: dict[str, dict[str, Any]] = {uid: {"uid": uid} for uid in dict.fromkeys(call_uids)}
         self._stamp: JournalStamp = ()
@@ -120,6 +121,7 @@ class ReviewDesk:
             guide_version=self._guide_version,
             reviewer=self.reviewer,
             tenant=self._tenants.get(uid),
+            blind=uid not in self._in_sight,
         )
         return self._written_down(said, uid)
 
@@ -178,6 +180,7 @@ class ReviewDesk:
     def _heard(self, uid: str) -> dict[str, Any]:
         """Return what is said of a call, and note it in the state."""
         voices = self._voices.of(uid)
+        (self._in_sight.add if voices["others"] else self._in_sight.discard)(uid)
         self._items[uid] = {
             "uid": uid,
             "label": voices["own"]["label"] if voices["own"] else None,

@@ -62,6 +62,7 @@ class Reviewing:
         expected_arguments: str | Mapping[str, Any] | None = None,
         guide_version: str | None = None,
         tenant: str | None = None,
+        blind: bool = True,
     ) -> Said:
         """Return the journal line that says *label* of a call; the lab counts it at once.
 
@@ -69,7 +70,9 @@ class Reviewing:
         too: the label finds its call when that is loaded. Who knows the *tenant* beside a whole uid is heard
         while another process holds the database, too: the line is written, and `in_lab` is False until the
         next load. *reviewer* is git's `user.name` if nobody is named; a name of `people.toml` is written as its id.
-        *expected_arguments* is an object, or JSON text whose numbers then stay as they are written.
+        *expected_arguments* is an object, or JSON text whose numbers then stay as they are written. Not *blind* is
+        a label given in sight of what others say of the call: its line notes `"blind": false`, for whoever asks how
+        far reviewers agree (`agreement` counts it as any other).
 
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
@@ -93,6 +96,7 @@ class Reviewing:
                 "expected_tool": expected_tool,
                 "expected_arguments": _arguments(expected_arguments),
                 "guide_version": guide_version,
+                "blind": None if blind else False,
             },
             reviewer=reviewer,
             tenant=tenant,

@@ -87,7 +87,8 @@ def agreement(
     weighted by the calls that both labelled. alpha is Krippendorff's. The bounds of alpha, and of a mean of
     kappas, come from a jackknife over conversations. Where chance agreement is 1 a value is null, with the
     reason `no_variation`; `no_pairs` says that no call has two reviewers, `unnamed_reviewers` that nobody
-    knows who gave the labels.
+    knows who gave the labels. Labels given in sight of others' (the review widget notes `"blind": false` in
+    their journal lines) count as any other: they make agreement look better than it was.
 
     With *by* there is one row a group, and one for each label that the filters name. By `guide` the labels
     given under one version of the labelling guide are compared with each other, by `pair` each two reviewers.
