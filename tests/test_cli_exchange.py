@@ -449,7 +449,7 @@ def test_a_service_that_refuses_ends_in_4_and_leaves_nothing_behind(home, server
 
     ran = pull(home, server, "--what", "calls")
 
-    assert (ran.code, ran.out) == (4, "")
+    assert (ran.code, list(ran.document)) == (4, ["error"])
     assert re.search(words, ran.err, re.DOTALL), ran.err
     assert "tok-" not in ran.err
     assert len(ran.err) < 700
@@ -689,7 +689,8 @@ def test_what_is_not_sent_is_counted_with_its_reason(reviewed, server):
         'upstream answers 404: {"error": "tool call not found"}': 1,
     }
     assert server.wrote == [("tool-calls/4/feedback", {"label": "bad_args"})]
-    assert ran.code == 0
+    assert ran.code == 1  # for the call that upstream does not know
+    assert [one["line"] for one in ran.document["labels"] if one["refused"]] == ["g"]
     shown = run("--home", reviewed, "push", "--api-base", server.base).out
     assert "not sent, 1: no person gave it" in shown
 
@@ -821,7 +822,8 @@ def test_a_refusal_that_every_label_would_meet_ends_in_4_with_what_was_sent(revi
     ran = push(reviewed, server)
 
     assert ran.code == 4
-    assert [one["done"] for one in ran.document["labels"]] == ["sent"]
+    assert [one["done"] for one in ran.document["labels"]] == ["sent", "not_sent"]
+    assert ran.document["not_sent"] == {"the push stopped: Quality API write failed: 403 Forbidden": 1}
     assert "quality write access requires superadmin" in ran.err
     server.before = lambda method, target: None
     assert [one["done"] for one in push(reviewed, server).document["labels"]] == ["pushed_before", "sent"]
@@ -851,7 +853,7 @@ def test_a_write_of_which_nobody_knows_is_left_to_the_next_push(reviewed, server
 
     ran = push(reviewed, server)
 
-    assert (ran.code, ran.document["labels"]) == (4, [])
+    assert (ran.code, [one["done"] for one in ran.document["labels"]]) == (4, ["not_sent"])
     assert [method for method, _ in server.asked].count("POST") == 1
     assert journal(reviewed, "pushes") == []
     server.before = lambda method, target: None
@@ -1123,10 +1125,42 @@ def test_a_proposal_that_upstream_does_not_track_is_told(decided, server):
     assert push(decided, server).document["not_sent"] == {"upstream does not track the proposal": 1}
 
 
-def test_what_a_push_of_decisions_meets_ends_in_4(decided, server):
-    decide(decided, "dismiss")
+def test_a_refused_decision_ends_in_4_and_is_told_as_not_sent(decided, server):
+    line = decide(decided, "dismiss")
     server.before = lambda method, target: (403, b"no") if method == "PATCH" else None
 
     ran = push(decided, server)
 
-    assert (ran.code, ran.document["decisions"]) == (4, [])
+    (told,) = ran.document["decisions"]
+    assert (ran.code, told["line"], told["proposal_id"], told["done"]) == (4, line["id"], 12, "not_sent")
+    assert told["reason"] == "the push stopped: Quality API write failed: 403 Forbidden"
+
+
+@pytest.mark.parametrize("answer", [(403, b'{"error":"no"}'), (500, b"down")])
+def test_what_waits_when_the_service_refuses_everything_is_counted_as_not_sent(decided, server, answer):
+    decide(decided, "dismiss")
+    for number in (1, 2, 3):
+        label(decided, number, "other")
+    server.before = lambda method, target: answer
+
+    words = ("--home", decided, "push", "--api-base", server.base)
+    shown, told = run(*words), run(*words, "--json")
+
+    assert (shown.code, told.code) == (4, 4)
+    assert "labels: 3 not sent" in shown.out
+    assert "decisions: 1 not sent" in shown.out
+    assert f"not sent, 4: the push stopped: Quality API export failed: {answer[0]}" in shown.out
+    assert [one["done"] for one in told.document["labels"] + told.document["decisions"]] == ["not_sent"] * 4
+    assert server.wrote == []
+
+
+def test_a_server_that_knows_none_of_the_calls_is_no_success(reviewed, server):
+    label(reviewed, 1, "bad_args")
+    label(reviewed, 2, "bad_args")
+    server.calls = []
+
+    ran = push(reviewed, server)
+
+    assert ran.code == 1
+    assert [(one["done"], one["refused"]) for one in ran.document["labels"]] == [("not_sent", True)] * 2
+    assert ran.document["not_sent"] == {'upstream answers 404: {"error": "tool call not found"}': 2}

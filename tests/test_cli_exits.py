@@ -133,7 +133,63 @@ def test_a_reader_that_leaves_early_is_met_with_silence():
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
 
     assert ran.stderr == ""
-    assert ran.stdout.strip() in ("0", str(exits.UNWRITABLE))  # as the race between the two falls
+    assert ran.stdout.strip() in ("0", str(exits.UNREAD))  # as the race between the two falls
+
+
+def test_a_long_answer_of_which_only_the_head_is_read_ends_with_141_and_in_silence(tmp_path):
+    program = (
+        "import sys; from quality_lab.cli import exits, program\n"
+        "program.program.main = lambda *_, **__: [print('x' * 70) for _ in range(100_000)] and 0\n"
+        "exits.run(['calls', '--json'])"
+    )
+    command = f'{sys.executable} -c "$1" | head -n 1; echo "${{PIPESTATUS[0]}}"'
+    ran = subprocess.run(["bash", "-c", command, "-", program], capture_output=True, text=True, check=False)
+
+    assert (ran.stdout.splitlines(), ran.stderr) == (["x" * 70, "141"], "")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(errors.NoData, 1), (errors.StoreBusy, 3), (errors.ServiceError, 4), (OSError, 3)],
+)
+def test_with_json_a_command_that_could_not_answer_prints_what_went_wrong_as_its_one_document(
+    verb_that, error, code
+):
+    def fail(*_: object):
+        raise error("came \x1b[2J")
+
+    verb_that(fail)
+    program_of_try = sys.modules[__name__].command
+    program_of_try.params.append(click.Option(["--json"], is_flag=True, expose_value=False))
+
+    ran = run("try", "--json")
+
+    assert ran.code == code
+    assert ran.document == {"error": {"kind": error.__name__, "message": "came \x1b[2J"}}
+    assert "\x1b" not in ran.out + ran.err
+    assert run("try").out == ""
+
+
+def test_with_json_a_document_that_was_printed_is_the_only_one(verb_that):
+    def fail():
+        print("[]")
+        raise errors.NotFine("not what was wanted")
+
+    verb_that(fail)
+    sys.modules[__name__].command.params.append(click.Option(["--json"], is_flag=True, expose_value=False))
+
+    assert (run("try", "--json").code, run("try", "--json").out) == (1, "[]\n")
+
+
+def test_regressions_without_their_file_say_so_in_json_where_it_is_wanted(tmp_path):
+    missing = tmp_path / "none.jsonl"
+
+    asked, plain = (run("regressions", "--file", missing, *more) for more in (["--json"], []))
+
+    assert (asked.code, plain.code, plain.out) == (3, 3, "")
+    assert asked.document["error"]["kind"] == "InputError"
+    assert str(missing) in asked.document["error"]["message"]
+    assert asked.err == plain.err
 
 
 def test_a_terminal_without_letters_gets_escapes_and_json_stays_json():
@@ -202,6 +258,6 @@ def test_a_database_that_somebody_holds_is_waited_for_with_a_bound_and_the_holde
         ran = run("failing-tools", "--home", tmp_path, "--wait", "0.3", "--json")
         holder.kill()
 
-    assert (ran.code, ran.out) == (3, "")
+    assert (ran.code, ran.document["error"]["kind"]) == (3, "StoreBusy")
     assert f"waiting up to 0.3 s for {database}" in ran.err
     assert f"process {holder.pid}" in ran.err

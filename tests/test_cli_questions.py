@@ -126,6 +126,24 @@ def test_an_empty_window_is_1_and_no_data_unless_allowed(home, verb):
     assert (allowed.code, allowed.out) == (0, ran.out)
 
 
+@pytest.mark.parametrize("verb", [verb for verb in KEYS if verb != "guards"])
+def test_a_reviewer_whom_nobody_knows_is_no_data_and_is_named(home, verb):
+    asked = [verb, "--home", home, "--json", "--reviewer", "nobody"]
+    ran, allowed = run(*asked), run(*asked, "--allow-empty")
+
+    assert (ran.code, allowed.code) == (1, 0)
+    assert "no_data: no label by nobody lies in this lab" in ran.err
+    assert isinstance(ran.document, list)
+
+
+def test_a_reviewer_who_said_nothing_in_the_window_is_known_all_the_same(home):
+    asked = ["labels", "--home", home, "--reviewer", HOSTILE]
+
+    assert run(*asked, "--label", "other").code == 0
+    assert run(*asked, "--source", "llm_reply").code == 0
+    assert run(*asked, "--reviewer", "nobody").code == 0
+
+
 def test_an_empty_lab_says_where_it_looked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran = run("failing-tools")

@@ -92,7 +92,7 @@ def test_a_held_database_is_waited_for_with_a_bound_and_the_holder_is_named(
         ran = run(*arguments, "--home", home, "--wait", "0.5", "--json")
         took_s = time.monotonic() - started
 
-    assert (ran.code, ran.out) == (3, "")
+    assert (ran.code, list(ran.document)) == (3, ["error"])
     assert "waiting up to 0.5 s" in ran.err
     assert f"process {holder.pid}" in ran.err
     assert 0.5 <= took_s < 10
@@ -154,7 +154,7 @@ def test_a_file_system_that_takes_no_more_is_3_keeps_what_was_there_and_a_later_
     kept = held_calls(home)
     again = run("load", file, "--home", home, "--json")
 
-    assert (ran.code, ran.out) == (3, ""), ran.err
+    assert (ran.code, list(ran.document)) == (3, ["error"]), ran.err
     assert "nothing of this load was kept" in ran.err
     assert "Traceback" not in ran.err
     assert kept == SOME
@@ -191,7 +191,7 @@ def test_a_full_disk_is_3_keeps_what_was_there_and_a_later_load_works(
     filler.unlink()
     later = run_apart("load", few(tmp_path, "more.jsonl", first=500), "--home", home, "--json")
 
-    assert (ran.code, ran.out) == (3, ""), ran.err
+    assert (ran.code, list(ran.document)) == (3, ["error"]), ran.err
     assert "nothing of this load was kept" in ran.err
     assert kept == SOME
     assert left > MIB // 4  # what was begun was cleared away
@@ -341,7 +341,7 @@ def test_a_spoilt_cache_is_3_with_the_way_out_which_works(
     rebuilt = run("load", "--rebuild", "--home", home, "--json")
 
     for ran in (asked, loaded):
-        assert (ran.code, ran.out) == (3, "")
+        assert (ran.code, list(ran.document)) == (3, ["error"])
         assert "load --rebuild" in ran.err
         assert "Traceback" not in ran.err
     assert (rebuilt.code, held_calls(home)) == (0, SOME), rebuilt.err
@@ -403,7 +403,7 @@ def test_a_home_that_may_only_be_read_answers_and_refuses_a_load_with_3() -> Non
 
     assert asked.code == 0, asked.err
     assert asked.document[0]["calls"] == SOME
-    assert (loaded.code, loaded.out) == (3, "")
+    assert (loaded.code, list(loaded.document)) == (3, ["error"])
     assert "quality.duckdb cannot be opened" in loaded.err
     assert "Permission denied" in loaded.err
     assert kept == SOME

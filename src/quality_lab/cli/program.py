@@ -189,5 +189,5 @@ def program(home: str | None) -> None:
       eval "$(_QUALITY_LAB_COMPLETE=bash_source quality-lab)"     (zsh_source, fish_source)
 
     Exit codes: 0 fine, 1 not fine or nothing to judge, 2 wrong usage, 3 input, database or output cannot be
-    used, 4 a service failed, 130 interrupted.
+    used, 4 a service failed, 130 interrupted, 141 the reader of standard output left.
     """

@@ -86,9 +86,11 @@ def regressions(arguments: Sequence[str]) -> int:
     decided), 2 wrong usage, 3 a file cannot be read or written, 4 a server could not be reached or refused,
     or the budget ended.
     """
+    from quality_lab.cli.exits import asks_for_json, print_error
     from quality_lab.regressions import ArgumentError, parse_arguments
     from quality_lab.regressions.rerun_arguments import asks_for_rerun
 
+    as_json = asks_for_json(arguments)
     try:
         if asks_for_rerun(arguments):
             if {"-h", "--help"}.intersection(arguments):
@@ -102,6 +104,7 @@ def regressions(arguments: Sequence[str]) -> int:
         if settings.help:
             _write(sys.stdout, _help())
             return 0
+        as_json = settings.as_json
         return run(settings)
     except ArgumentError as problem:
         _write(sys.stderr, f"{problem}\n")
@@ -109,6 +112,8 @@ def regressions(arguments: Sequence[str]) -> int:
         return problem.exit_code
     except QualityLabError as problem:
         _write(sys.stderr, f"Error: {problem}\n")
+        if as_json:
+            print_error(problem)
         return problem.exit_code
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from quality_lab.answers import Answer, CallView, ConversationView
 from quality_lab.errors import UnknownName
@@ -222,14 +222,23 @@ class Questions(ReviewQuestions):
     def why_empty(self, **filters: Unpack[FilterWords]) -> str | None:
         """Return why there is nothing to judge, in a sentence; None where calls or labels lie in the window.
 
+        Of reviewers one at least has to be known here, whatever they said and when.
+
         >>> import quality_lab as ql
         >>> ql.open_demo().why_empty(since="2027-01-01")
         'no call and no label lies in what was asked for (since 2027-01-01)'
         """
         from quality_lab.metrics.call_count import call_count
+        from quality_lab.metrics.filters import Filters
         from quality_lab.metrics.label_counts import label_counts
+        from quality_lab.records import AuthorKind
 
-        picked = replace(filters_of(filters), label=(), reviewer=())
+        asked_for = filters_of(filters)
+        if asked_for.reviewer:
+            anything = Filters.of(reviewer=asked_for.reviewer, author_kind=get_args(AuthorKind))
+            if not any(row.rows for row in label_counts(self.store, filters=anything)):
+                return f"no label by {_listed(asked_for.reviewer)} lies in this lab"
+        picked = replace(asked_for, label=(), reviewer=())
         if call_count(self.store, filters=picked):
             return None
         if any(row.rows for row in label_counts(self.store, filters=picked)):
