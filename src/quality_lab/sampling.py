@@ -176,7 +176,7 @@ def assigned(
     shuffled = sorted(calls, key=lambda uid: (draw_number(seed, uid, "who"), uid))
     twice = int(Fraction(str(overlap)) * len(calls) + Fraction(1, 2))
     pairs, singles = cycle(combinations(people, 2)), cycle(people)
-    found = {uid: next(pairs) for uid in shuffled[:twice]}
+    found: dict[str, tuple[str, ...]] = {uid: next(pairs) for uid in shuffled[:twice]}
     found |= {uid: (next(singles),) for uid in shuffled[twice:]}
     for uid in shuffled:
         for person in found[uid]:

@@ -97,7 +97,7 @@ def review(
     >>> import quality_lab as ql
     >>> lab = ql.open_demo()
     >>> review(lab, lab.calls(outcome="gated", limit=3), reviewer="dana@example.com").said
-    'A review of 3 calls by dana@example.com.'
+    'A review of 3 calls by Dana.'
 
     Raises: UsageError where a row has no `call_uid`, InputError where the home's `people.toml` is none.
     """
@@ -131,7 +131,7 @@ def decide(lab: Lab, proposals: Iterable[Any] | None = None, *, reviewer: str | 
     >>> import quality_lab as ql
     >>> lab = ql.open_demo()
     >>> decide(lab, lab.proposals(top=3), reviewer="dana@example.com").said
-    'Decisions on 3 proposals by dana@example.com.'
+    'Decisions on 3 proposals by Dana.'
     """
     id_ = author_of(lab.home, reviewer).id
     rows = lab.proposals(top=None) if proposals is None else proposals
