@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from quality_lab.metrics.signs.shares import gate_reasons, weekly_outcomes
 from quality_lab.people import People, read_people
 from quality_lab.proposals import Proposal, proposals
 from quality_lab.reports import figures
+from quality_lab.reports.accepted import accepted
 from quality_lab.reports.agreed import agreed_words
 from quality_lab.reports.blocks import Html, Piece, join, paragraph, section
 from quality_lab.reports.findings import Finding, findings
@@ -92,7 +94,8 @@ class QualityPage:
     def window(self) -> ReportWindow:
         """The window, and what it holds."""
         with self._store.together():
-            return report_window(self._store, self._asked, people=self._people)
+            found = report_window(self._store, self._asked, people=self._people)
+        return replace(found, accepted=accepted(self._store.home / "reports", "quality", self._asked))
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
@@ -269,8 +272,6 @@ class QualityPage:
 
 def _by_call(filters: Filters) -> Filters:
     """Return the filters with the window meaning the call, so that labels and calls share one window."""
-    from dataclasses import replace
-
     return replace(filters, time="call")
 
 
