@@ -127,7 +127,7 @@ def test_every_step_is_taken_by_a_query_and_every_step_taken_is_there():
     written = {path.stem for path in (METRICS / "steps").glob("*.sql")}
     heads = [
         re.search(r"^-- steps: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        for path in METRICS.rglob("*.sql")
+        for path in PACKAGE.rglob("*.sql")
     ]
     taken = {step.strip() for head in heads if head for step in head[1].split(",")}
 

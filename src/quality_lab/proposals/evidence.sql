@@ -1,18 +1,8 @@
 -- One row is a label of the newest $most of its kind on the calls of one tool and source, with the call that it is
 -- about; group_key names the kind, and age is 1 for its newest. No call that it is about was made before
 -- $called_from, which spares reading the long texts of those.
--- steps: picked, labels, standing
+-- steps: picked, labels, standing, placed
 with
-placed as (
-    select l.feedback_uid, l.created_at as labelled_at,
-           coalesce(c.tenant, l.tenant) || chr(31) || coalesce(c.tool_name, l.tool_name, '') || chr(31)
-               || coalesce(c.source, l.source, '') || chr(31) || l.label as group_key
-    from standing as l
-    left join picked as c on c.call_uid = l.call_uid
-    where l.label is not null
-      and l.asked_for
-      and (not $picks_calls or c.call_uid is not null)
-),
 aged as (
     select feedback_uid, group_key,
            row_number() over (partition by group_key order by labelled_at desc nulls last, feedback_uid) as age
