@@ -53,8 +53,7 @@ class Queueing(Reviewing):
         words: a cell that is run again draws nothing. Eligible are calls that rates count (seen in a trace
         export, no guard rows) and that nobody has labelled yet; calls that reviewers dispute come in too
         where the strategy is "mixed" or "disputed", and go to reviewers who did not speak of them yet, where one
-        is named. *filters* narrow them; `sampling` says how they are
-        drawn and with what probability. Without a *seed* each new queue has the next number.
+        is named. *filters* narrow them; `sampling` says how they are drawn and with what probability. Without a *seed* each new queue has the next number.
         With *left* only calls that still wait for somebody come back.
 
         >>> import quality_lab as ql
@@ -124,6 +123,7 @@ class Queueing(Reviewing):
         >>> every = lab.weighted_failing_tools()[0]
         >>> every.weighted_rate, every.reason
         (None, 'none_reviewed: error, rest')
+        >>> _ = lab.undo(drawn[0].queue, reviewer="dana")
 
         Raises: NoData where there is no queue, UnknownName where none is called so, UsageError for several
         queues that may have drawn from the same calls.
@@ -139,9 +139,10 @@ class Queueing(Reviewing):
 
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
-        >>> _ = lab.queue(size=10, seed=1, author="dana")
+        >>> drawn = lab.queue(size=10, seed=1, author="dana")
         >>> [row.label for row in lab.weighted_labels()][:2]
         ['good_reply', 'wrong_tool']
+        >>> _ = lab.undo(drawn[0].queue, reviewer="dana")
 
         Raises: NoData where there is no queue, UnknownName where none is called so, UsageError for several
         queues that may have drawn from the same calls.
