@@ -53,7 +53,8 @@ class Queueing(Reviewing):
         words: a cell that is run again draws nothing. Eligible are calls that rates count (seen in a trace
         export, no guard rows) and that nobody has labelled yet; calls that reviewers dispute come in too
         where the strategy is "mixed" or "disputed", and go to reviewers who did not speak of them yet, where one
-        is named. *filters* narrow them; `sampling` says how they are drawn and with what probability. Without a *seed* each new queue has the next number.
+        is named. *filters* narrow them; `sampling` says how they are drawn and with what probability. Without a
+        *seed* each new queue has the next number.
         With *left* only calls that still wait for somebody come back.
 
         >>> import quality_lab as ql
@@ -86,8 +87,11 @@ class Queueing(Reviewing):
         """Return the queues that were drawn and not taken back, the newest first.
 
         >>> import quality_lab as ql
-        >>> len(ql.open_demo().queues())
-        0
+        >>> lab = ql.open_demo()
+        >>> drawn = lab.queue(size=5, seed=2, author="dana")
+        >>> lab.queues()[0].size, lab.queues()[0].seed
+        (5, 2)
+        >>> _ = lab.undo(drawn[0].queue, reviewer="dana")
         """
         from quality_lab.metrics.queue_lines import queue_lines
 
