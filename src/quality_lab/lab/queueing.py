@@ -89,7 +89,7 @@ class Queueing(Reviewing):
         >>> import quality_lab as ql
         >>> lab = ql.open_demo()
         >>> drawn = lab.queue(size=5, seed=2, author="dana")
-        >>> lab.queues()[0].size, lab.queues()[0].seed
+        >>> lab.queues()[0].calls, lab.queues()[0].seed
         (5, 2)
         >>> _ = lab.undo(drawn[0].queue, reviewer="dana")
         """
