@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 from notebook_maker import code, write_template
-from test_reports_jupyterlab import Server, run_all
+from test_reports_jupyterlab import Server, put, run_all
 from test_reports_jupyterlab import server as server  # the fixture of that name
 from test_store_loading import feedback, trace, write
 
@@ -256,7 +256,7 @@ def test_answers_in_a_live_jupyterlab_run_nothing_ask_nothing_and_stand(
         cell["source"] = cell["source"].splitlines(keepends=True)
     path.write_text(json.dumps(content))
 
-    seen = run_all(server, server.put(path, home), chromium)
+    seen = run_all(server, put(server, path, home), chromium)
 
     assert seen.failed == []
     assert seen.said == []
