@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,20 +24,14 @@ if TYPE_CHECKING:
 
 OPENAI = "https://api.openai.com/v1"
 KEPT_TRIALS = "reruns.jsonl"  # in the home's data/
-ACTIVE_CASES = "select tenant, record from regression_cases where status = 'active' order by tenant, key"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ActiveCase:
-    """A row of the question for active cases."""
-
-    tenant: str
-    record: str
 
 
 def cases_of(store: Store) -> tuple[list[bytes], list[str]]:
     """Return the records of the active cases in *store*, a line each, and beside them whose they are."""
-    rows = store.ask(ActiveCase, ACTIVE_CASES) if store.exists() else []
+    from quality_lab.metrics.regression_cases import regression_cases
+
+    rows = regression_cases(store, statuses=["active"]) if store.exists() else []
+    rows.sort(key=lambda row: (row.tenant, row.key))
     return [row.record.encode() for row in rows], [row.tenant for row in rows]
 
 
