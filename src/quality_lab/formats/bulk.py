@@ -1,23 +1,25 @@
 """Lines of flat objects read many at once, by the very parser that reads them one by one.
 
-A line is taken here only if three things hold. The parser takes it, and knows every key. Every field stands
-in it. And it is exactly as long as its keys and the shortest texts of its values are together: then nothing
-else can stand in it, no key twice, no blank. Whatever else comes (and a text inside JSON, where a second
-parse would have to follow) goes line by line through the format's own reader.
+A line is taken here only if three things hold. The parser takes it, and knows every key: those of the format, and
+those that the first lines have besides, which are counted as unknown. Every field that must stand in it does. And it
+is exactly as long as its keys and the shortest texts of its values, but for blanks around them: then nothing else can
+stand in it, no key twice. Whatever else comes (and a text inside JSON, where a second parse would have to
+follow) goes line by line through the format's own reader.
 
 Whole runs of lines go through the parser in one call, which knows no lines: a run is taken only if an end of
-line stands wherever an object of shortest length must end, and nothing is left. Then each line is one object.
+line stands wherever an object of shortest length must end, and nothing is left; or, where there are blanks, if every
+end of line parts two objects, and all that is left are these blanks. Then each line is one object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress
-from typing import Annotated, Any, Generic, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from numpy.typing import NDArray
 
 from quality_lab.formats.bulk_columns import (
@@ -26,33 +28,25 @@ from quality_lab.formats.bulk_columns import (
     digits,
     is_shallow_and_no_text,
     json_texts,
+    or_absent,
+    raw_lengths,
     real_or_null,
     text_or_null,
     whole_or_null,
 )
+from quality_lab.formats.bulk_fields import LineFields
 from quality_lab.formats.bulk_runs import Line, Run, halved, parsed
 from quality_lab.formats.columns import Batch, Column, Flags, Numbers
 from quality_lab.formats.contract import Format, Reading, Unit
 from quality_lab.formats.streams import Stream
 from quality_lab.formats.units import HEAD, RawUnit, layout_of, lines_of, raw_line, raw_units, runs_of_lines
+from quality_lab.formats.validation import tally
 
 Fields = TypeVar("Fields", bound=msgspec.Struct)
 
 ROWS = 8_192  # of a batch, about
 _WORTH_LOOKING = 10_000  # lines after which it is decided whether a file is worth reading so
 _NEIGHBOURS = 8  # lines that are not looked at further where one of them does not fit
-_SAFE = 1 << 62
-_Whole = Annotated[int, msgspec.Meta(ge=-_SAFE, le=_SAFE)]
-_Seconds = Annotated[int, msgspec.Meta(ge=-62_135_596_800, le=253_402_300_799)]  # the years 1 to 9999
-_KINDS: dict[object, str] = {
-    int: "whole",
-    int | None: "whole?",
-    str: "text",
-    str | None: "text?",
-    bool: "flag",
-    float | None: "real?",
-    msgspec.Raw: "json",
-}
 
 
 class BulkReader(Generic[Fields]):
@@ -72,27 +66,8 @@ class BulkReader(Generic[Fields]):
         *seconds* names the fields that are times, *repeated* the texts of which there are few; *batch* makes
         one of lines and columns. A line that is not *plain* goes the exact way too.
         """
-        self.kinds: dict[str, str] = {}
-        fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-        for field in msgspec.structs.fields(kind):
-            base = get_args(field.type)[0] if hasattr(field.type, "__metadata__") else field.type
-            name, kind_name = field.encode_name, _KINDS[base]
-            self.kinds[name] = "word" if name in repeated else kind_name
-            if kind_name == "json":
-                fields.append((name, msgspec.Raw | UnsetType, UNSET))
-            elif kind_name == "real?":
-                fields.append((name, _Whole | float | None | UnsetType, UNSET))
-            elif kind_name.endswith("?"):
-                wanted = _Whole | None if kind_name == "whole?" else base
-                fields.append((name, wanted | UnsetType, UNSET))
-            elif name in seconds:
-                fields.append((name, _Seconds))
-            else:
-                fields.append((name, _Whole if field.type is int else field.type))
-        strict = msgspec.defstruct(kind.__name__, fields, forbid_unknown_fields=True, kw_only=True, gc=False)
-        self.decoder = msgspec.json.Decoder(strict)
+        self.fields = LineFields(kind, seconds=seconds, repeated=repeated)
         self.batch, self.plain = batch, plain
-        self.around = 1 + sum(len(name) + 4 for name in self.kinds)  # braces, quotes, colons, commas
 
     def read(self, stream: Stream, known: Format, reading: Reading) -> Iterator[Unit | Batch]:
         """Yield the lines of *stream* in batches, and as units those that have to be looked at singly."""
@@ -100,17 +75,34 @@ class BulkReader(Generic[Fields]):
         if layout_of(head) == "document" or (b"\r" in head and b"\n" not in head):
             yield from known.read(raw_units(stream, reading.notes), reading)
             return
-        yield from _File(self, known, reading).read(runs_of_lines(stream, b"\n"))
+        file = _File(self, known, reading, self.fields.unknown_in(head))
+        yield from file.read(runs_of_lines(stream, b"\n"))
         if stream.problem:
             reading.notes.truncated_input = True
 
 
-class _File:
-    """One file being read."""
+class _Columns(NamedTuple):
+    """What was read of some lines, by the column."""
 
-    def __init__(self, reader: BulkReader[Any], known: Format, reading: Reading) -> None:
+    columns: dict[str, Column]
+    lengths: NDArray[np.int64]  # of each line, if its values are written as briefly as can be
+    plain: NDArray[np.bool_]  # which lines need no second look
+    unknown: dict[str, list[Any]]  # the fields that nobody knows: what stands there
+
+
+class _File:
+    """One file being read, which has *unknown* fields too."""
+
+    def __init__(
+        self, reader: BulkReader[Any], known: Format, reading: Reading, unknown: Sequence[str]
+    ) -> None:
         self._reader, self._known, self._reading = reader, known, reading
-        self._words = {name: Words() for name, kind in reader.kinds.items() if kind == "word"}
+        self._kinds = reader.fields.kinds | dict.fromkeys(unknown, "unknown")
+        self._keys = {
+            name: len(msgspec.json.encode(name)) + 2 for name in self._kinds
+        }  # with colon and comma
+        self._decoder = reader.fields.decoder(unknown)
+        self._words = {name: Words() for name, kind in self._kinds.items() if kind == "word"}
         self._next = 1  # number of the line that comes next
         self._taken = 0
 
@@ -120,14 +112,15 @@ class _File:
         count = 0
         for text, problem in runs:
             hopeless = self._next > _WORTH_LOOKING and self._taken < self._next // 2
-            if problem is not None or hopeless or b"\r" in text or not _is_utf8(text):
+            plain = _without_returns(text) if b"\r" in text else text
+            if problem is not None or hopeless or plain is None or not _is_utf8(text):
                 yield from self._batch(held)
                 held, count = [], 0
                 raws = list(lines_of(text, problem, first=self._next, end=b"\n"))
                 self._next = raws[-1].line + 1
                 yield from self._known.read(iter(raws), self._reading)
                 continue
-            for piece in parsed(text, self._reader.decoder):
+            for piece in parsed(plain, self._decoder):
                 held.append(piece)
                 count += piece.size if isinstance(piece, Run) else 1
             if count >= (ROWS if self._taken else _WORTH_LOOKING):
@@ -139,16 +132,18 @@ class _File:
         """Yield the lines of *pieces*: those that fit as one batch, and the others singly."""
         runs = [piece for piece in pieces if isinstance(piece, Run)]
         try:
-            columns, lengths, plain = self._columns(runs)
+            found = self._columns(runs)
             ends = np.cumsum([run.size for run in runs]).tolist()
             parts = [slice(end - run.size, end) for run, end in zip(runs, ends, strict=True)]
-            unfit = {id(run) for run, part in zip(runs, parts, strict=True) if not run.fits(lengths[part])}
+            sizes = zip(runs, parts, strict=True)
+            unfit = {id(run) for run, part in sizes if not run.fits(found.lengths[part])}
         except Absent:
             unfit = set(map(id, runs))
         if unfit:
             smaller = (self._fitting(one) if id(one) in unfit else [one] for one in pieces)
             yield from self._batch(list(chain.from_iterable(smaller)))
             return
+        plain = found.plain
         numbers: list[NDArray[np.int64]] = []
         odd: list[RawUnit] = []
         rest = iter(parts)
@@ -166,24 +161,27 @@ class _File:
             yield from self._known.read(iter(odd), self._reading)
         if plain.any():
             self._taken += int(plain.sum())
-            batch = self._reader.batch(*self._only(plain, np.concatenate(numbers), runs, columns))
+            self._note_unknown(found)
+            lines, columns = np.concatenate(numbers), found.columns
+            if not plain.all():
+                lines, columns = lines[plain], self._only(plain, runs)
+            batch = self._reader.batch(lines, columns)
             style = self._reading.options.style
             yield batch if style is None else batch._replace(same=batch.same | {"style": style})
 
-    def _only(
-        self,
-        plain: NDArray[np.bool_],
-        numbers: NDArray[np.int64],
-        runs: list[Run],
-        columns: dict[str, Column],
-    ) -> tuple[NDArray[np.int64], dict[str, Column]]:
-        """Return numbers and columns of the *plain* lines alone."""
-        if plain.all():
-            return numbers, columns
+    def _only(self, plain: NDArray[np.bool_], runs: list[Run]) -> dict[str, Column]:
+        """Return the columns of the *plain* lines alone."""
         chosen = plain.tolist()
         fields = zip(*(run.columns for run in runs), strict=True)
         kept = [tuple(compress(chain.from_iterable(values), chosen)) for values in fields]
-        return numbers[plain], self._columns([Run(b"", kept)])[0]
+        return self._columns([Run(b"", kept)]).columns
+
+    def _note_unknown(self, found: _Columns) -> None:
+        """Count the fields of plain lines that nobody knows."""
+        notes, plain = self._reading.notes, found.plain.tolist()
+        for name, values in found.unknown.items():
+            if there := sum(value is not UNSET for value in compress(values, plain)):
+                tally(notes, notes.unknown_fields, name, there)
 
     def _fitting(self, piece: Run | Line) -> Iterator[Run | Line]:
         """Yield *piece* in pieces that fit, and in lines: what does not fit, and a few neighbours of it."""
@@ -191,7 +189,7 @@ class _File:
             yield piece
             return
         try:
-            if piece.fits(self._columns([piece])[1]):
+            if piece.fits(self._columns([piece]).lengths):
                 yield piece
                 return
         except Absent:
@@ -199,50 +197,56 @@ class _File:
         if piece.size <= _NEIGHBOURS or b"\n" not in piece.text:
             yield from piece.split()
         else:
-            for half in halved(piece.text, self._reader.decoder):
+            for half in halved(piece.text, self._decoder):
                 yield from self._fitting(half)
 
-    def _columns(self, runs: list[Run]) -> tuple[dict[str, Column], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the columns of *runs*, the shortest length of each line, and which need no second look."""
+    def _columns(self, runs: list[Run]) -> _Columns:
+        """Return what was read of *runs*. Raises: Absent."""
         columns: dict[str, Column] = {}
+        unknown: dict[str, list[Any]] = {}
         count = sum(run.size for run in runs)
-        length = np.full(count, self._reader.around, np.int64)
-        fits = np.ones(count, np.bool_)
-        for place, (name, kind) in enumerate(self._reader.kinds.items()):
+        length = np.full(count, 1 + sum(self._keys.values()), np.int64)  # with the braces
+        plain = np.ones(count, np.bool_)
+        for place, (name, kind) in enumerate(self._kinds.items()):
             values: list[Any] = []
             for run in runs:
                 values.extend(run.columns[place])
+            key = self._keys[name]
             match kind:
                 case "whole":
                     numbers = np.fromiter(values, np.int64, count)
-                    columns[name] = Numbers(numbers)
-                    length += digits(numbers)
+                    columns[name], written = Numbers(numbers), digits(numbers)
                 case "whole?":
-                    numbers, known = whole_or_null(values)
-                    columns[name] = Numbers(numbers, known)
-                    length += np.where(known, digits(numbers), 4)
+                    columns[name], written = or_absent(whole_or_null, values, key=key)
+                case "real?":
+                    columns[name], written = or_absent(real_or_null, values, key=key)
+                case "text?":
+                    columns[name], written = or_absent(text_or_null, values, key=key)
+                case "text":
+                    columns[name], written = text_or_null(values)
                 case "word":
                     columns[name], written, sound = self._words[name].column(values)
-                    length += written
-                    fits &= sound
-                case "text" | "text?":
-                    columns[name], written = text_or_null(values)
-                    length += written
+                    plain &= sound
                 case "flag":
                     flags = np.fromiter(values, np.bool_, count)
-                    columns[name] = Flags(flags)
-                    length += 5 - flags
-                case "real?":
-                    columns[name], written, sound = real_or_null(values)
-                    length += written
-                    fits &= sound
+                    columns[name], written = Flags(flags), 5 - flags.astype(np.int64)
                 case "json":
                     columns[name] = raw = json_texts(values)
-                    length += raw.lengths
-                    fits &= is_shallow_and_no_text(raw)
+                    written = raw.lengths
+                    plain &= is_shallow_and_no_text(raw)
+                case _:
+                    unknown[name] = values
+                    written = raw_lengths(values, key=key)
+            length += written
         if self._reader.plain is not None:
-            fits &= self._reader.plain(columns)
-        return columns, length, fits
+            plain &= self._reader.plain(columns)
+        return _Columns(columns, length, plain, unknown)
+
+
+def _without_returns(text: bytes) -> bytes | None:
+    """Return lines without the carriage returns at their ends; None where there are others."""
+    plain = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    return None if b"\r" in plain else plain
 
 
 def _is_utf8(text: bytes) -> bool:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec import UNSET
 from numpy.typing import NDArray
 
 from quality_lab.formats.columns import Choices, Numbers, Texts, starts_of, texts
 from quality_lab.formats.splitting import MAX_DEPTH
 
+SomeColumn = TypeVar("SomeColumn")
+
 _NULL = 4  # characters
 _POWERS = 10 ** np.arange(1, 19, dtype=np.int64)
 _NEEDS_ESCAPE = re.compile(r'[\x00-\x1f"\\]')
+_LEAST_USUAL, _MOST_USUAL = 0.01, 1e15  # of fractions
 _MOST_WORDS = 20_000
 _FEW_WORDS = 256
 
@@ -40,7 +45,9 @@ class Words(dict[str, int]):
     def column(self, values: list[str]) -> tuple[Choices, NDArray[np.int64], NDArray[np.bool_]]:
         """Return *values* as a column, their lengths as JSON, and which of them have a number."""
         chosen = np.fromiter(map(self.__getitem__, values), np.int32, len(values))
-        lengths = np.array(self._lengths, np.int64)[chosen]
+        lengths = np.array([*self._lengths, 0], np.int64)[
+            chosen
+        ]  # 0, which none has: of those without a number
         words = tuple(self)
         sound = chosen >= 0
         if len(words) > _FEW_WORDS:
@@ -55,35 +62,31 @@ def digits(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.searchsorted(_POWERS, np.abs(values), side="right") + 1 + (values < 0)
 
 
-def whole_or_null(values: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return whole numbers or None as numbers, and which are known. Raises: Absent."""
-    count = len(values)
-    nulls = values.count(None)
-    if nulls == count:
-        return np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    known = np.ones(count, np.bool_)
-    if nulls:
-        known = np.fromiter([value is not None for value in values], np.bool_, len(values))
-        values = [0 if value is None else value for value in values]
+def whole_or_null(values: list[Any]) -> tuple[Numbers[np.int64], NDArray[np.int64]]:
+    """Return whole numbers or None as a column, and their lengths as JSON. Raises: Absent."""
+    numbers, known = _whole(values)
+    return Numbers(numbers, known), np.where(known, digits(numbers), _NULL)
+
+
+def real_or_null(values: list[Any]) -> tuple[Numbers[np.float64], NDArray[np.int64]]:
+    """Return numbers or None as a column, and their lengths as the shortest JSON. Raises: Absent.
+
+    Nothing is shorter than a fraction of usual size in full; of one that is small, huge, or whole with a zero at its
+    end an exponent may be, so that it is given no length, which none has.
+    """
+    if float not in set(map(type, values)):
+        whole, known = _whole(values)
+        return Numbers(whole.astype(np.float64), known), np.where(known, digits(whole), _NULL)
     try:
-        return np.fromiter(values, np.int64, count), known
+        numbers = np.fromiter([0 if value is None else value for value in values], np.float64, len(values))
     except TypeError:
         raise Absent from None
-
-
-def real_or_null(
-    values: list[Any],
-) -> tuple[Numbers[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return numbers or None as a column, their lengths as JSON, and which of them have one. Raises: Absent.
-
-    How a fraction was written cannot be told from its value.
-    """
-    sound = np.ones(len(values), np.bool_)
-    if float in set(map(type, values)):
-        sound = np.array([type(value) is not float for value in values], np.bool_)
-        values = [0 if type(value) is float else value for value in values]
-    numbers, known = whole_or_null(values)
-    return Numbers(numbers.astype(np.float64), known), np.where(known, digits(numbers), _NULL), sound
+    known = np.fromiter([value is not None for value in values], np.bool_, len(values))
+    fractions = np.fromiter([type(value) is float for value in values], np.bool_, len(values))
+    written = np.fromiter(map(len, map(msgspec.json.encode, values)), np.int64, len(values))
+    size = np.abs(numbers)
+    usual = (size >= _LEAST_USUAL) & (size < _MOST_USUAL) & (numbers % 10 != 0)
+    return Numbers(numbers, known), np.where(fractions & ~usual, 0, written)
 
 
 def text_or_null(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
@@ -104,6 +107,40 @@ def text_or_null(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
     if known is not None:
         written = np.where(known, written, _NULL)
     return column._replace(known=known), written
+
+
+def or_absent(
+    make: Callable[[list[Any]], tuple[SomeColumn, NDArray[np.int64]]], values: list[Any], *, key: int
+) -> tuple[SomeColumn, NDArray[np.int64]]:
+    """Return what *make* does, with what is not there as null; its length makes up for a *key* of that length."""
+    try:
+        return make(values)
+    except Absent:
+        there = np.fromiter([value is not UNSET for value in values], np.bool_, len(values))
+        column, written = make([None if value is UNSET else value for value in values])
+        return column, np.where(there, written, -key)
+
+
+def raw_lengths(values: list[Any], *, key: int) -> NDArray[np.int64]:
+    """Return the lengths of JSON values; of one that is not there, what makes up for its *key*."""
+    lengths = [-key if value is UNSET else len(memoryview(value)) for value in values]
+    return np.fromiter(lengths, np.int64, len(values))
+
+
+def _whole(values: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return whole numbers or None as numbers, and which are known. Raises: Absent."""
+    count = len(values)
+    nulls = values.count(None)
+    if nulls == count:
+        return np.zeros(count, np.int64), np.zeros(count, np.bool_)
+    known = np.ones(count, np.bool_)
+    if nulls:
+        known = np.fromiter([value is not None for value in values], np.bool_, len(values))
+        values = [0 if value is None else value for value in values]
+    try:
+        return np.fromiter(values, np.int64, count), known
+    except TypeError:
+        raise Absent from None
 
 
 def json_texts(values: list[Any]) -> Texts:

@@ -11,7 +11,8 @@ import numpy as np
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-_END = ord("\n")
+_END, _OPENS, _CLOSES = map(ord, "\n{}")
+_BLANK, _TAB = map(ord, " \t")
 _AT_BYTE = re.compile(r"\(byte (\d+)\)$")  # as the parser says where
 _AT_OBJECT = re.compile(r" - at `\$\[(\d+)\]")
 _LOOKED_FOR = 8  # refused lines of a run that are looked for where the parser says
@@ -35,10 +36,22 @@ class Run(NamedTuple):
         return len(self.columns[0])
 
     def fits(self, lengths: NDArray[np.int64]) -> bool:
-        """Say whether objects of these *lengths* with an end of line after each are all that stands here."""
-        ends = np.cumsum(lengths + 1) - 1
+        """Say whether objects of these *lengths*, one a line, are all that stands here, but for blanks around.
+
+        No object is shorter than its length. What there is beside them is more than the blanks that stand in none
+        of their values, unless it is these blanks.
+        """
         text = np.frombuffer(self.text, np.uint8)
-        return bool(ends[-1] == len(text) and (text[ends[:-1]] == _END).all())
+        more = len(text) - int(lengths.sum()) - (self.size - 1)
+        if not more:
+            ends = np.cumsum(lengths + 1)[:-1] - 1
+            return bool((text[ends] == _END).all())
+        if more < 0 or self.text.count(b"\n") != self.size - 1:
+            return False
+        ends = np.flatnonzero(text == _END)
+        if (text[ends - 1] != _CLOSES).any() or (text[ends + 1] != _OPENS).any():  # an object on two lines
+            return False
+        return more == _blanks(self.text) - sum(map(_blanks_within, self.columns))
 
     def split(self) -> list[Line]:
         """Return the lines."""
@@ -82,6 +95,17 @@ def halved(text: bytes, decoder: msgspec.json.Decoder[Any]) -> Iterator[Run | Li
         middle = text.rfind(b"\n")
     yield from parsed(text[:middle], decoder, looked_for=0)
     yield from parsed(text[middle + 1 :], decoder, looked_for=0)
+
+
+def _blanks(text: bytes) -> int:
+    some = np.frombuffer(text, np.uint8)
+    return int(np.count_nonzero(some == _BLANK)) + int(np.count_nonzero(some == _TAB))
+
+
+def _blanks_within(values: tuple[Any, ...]) -> int:
+    """Return how many blanks stand in *values* as they were written; JSON has no tabs within texts."""
+    texts = "".join([value for value in values if isinstance(value, str)])
+    return texts.count(" ") + _blanks(b"".join([value for value in values if isinstance(value, msgspec.Raw)]))
 
 
 def _start_of_refused(text: bytes, problem: str) -> int | None:

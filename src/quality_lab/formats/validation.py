@@ -54,13 +54,14 @@ def refusal(problem: Exception, *, below: str = "") -> tuple[str, str]:
     return joined(below, path), text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
-def tally(notes: ReadNotes, counts: dict[str, int], name: str) -> None:
-    """Count *name* in one of the dictionaries of *notes*, within bounds: names are what strangers wrote.
+def tally(notes: ReadNotes, counts: dict[str, int], name: str, times: int = 1) -> None:
+    """Count *name* so many *times* in one of the dictionaries of *notes*, within bounds.
 
-    A name longer than 200 characters is cut; beyond a thousand different ones the rest counts as "…".
+    Names are what strangers wrote: one longer than 200 characters is cut, and beyond a thousand different ones the
+    rest counts as "…".
     """
     name = cut_name(name)
-    notes.count(counts, name if name in counts or len(counts) < _MOST_NAMES else "…")
+    notes.count(counts, name if name in counts or len(counts) < _MOST_NAMES else "…", times)
 
 
 def cut_name(name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
-from quality_lab.formats.columns import Batch, Choices, Flags, Texts, starts_of, texts
+from quality_lab.formats.columns import Batch, Choices, Flags, Texts, starts_of
 from quality_lab.outcomes import OutcomeOverrides, fields_looked_at, is_empty, outcome_of
 from quality_lab.records import Outcome, ToolCall
 
@@ -38,7 +38,7 @@ class BulkOutcomes:
         self._decided: dict[tuple[Any, ...], int] = {}
         self._places: dict[tuple[Outcome, str | None], int] = {}  # of each verdict, from 1 on
 
-    def of(self, batch: Batch) -> tuple[Choices, Texts, Flags]:
+    def of(self, batch: Batch) -> tuple[Choices, Choices, Flags]:
         """Return outcome, gate reason and emptiness of the result of each call."""
         results = batch.calls["result"]
         assert isinstance(results, Texts)  # what a batch of calls has there
@@ -83,12 +83,14 @@ class BulkOutcomes:
         self._decided[combination] = place = self._places.setdefault(verdict, len(self._places) + 1)
         return place
 
-    def _shown(self, verdicts: NDArray[np.int64]) -> tuple[Choices, Texts]:
-        outcomes = np.array([0, *(_OUTCOMES.index(outcome) for outcome, _ in self._places)], np.int8)
-        reasons = ["", *(reason or "" for _, reason in self._places)]
-        gated = np.array([False, *(reason is not None for _, reason in self._places)], np.bool_)[verdicts]
-        given = [reasons[place] for place in verdicts.tolist()] if gated.any() else [""] * len(verdicts)
-        return Choices(_OUTCOMES, outcomes[verdicts]), texts(given)._replace(known=gated)
+    def _shown(self, verdicts: NDArray[np.int64]) -> tuple[Choices, Choices]:
+        outcomes = [0, *(_OUTCOMES.index(outcome) for outcome, _ in self._places)]
+        reasons = tuple(sorted({reason for _, reason in self._places if reason is not None}))
+        given = [-1, *(-1 if reason is None else reasons.index(reason) for _, reason in self._places)]
+        return (
+            Choices(_OUTCOMES, np.array(outcomes, np.int8)[verdicts]),
+            Choices(reasons, np.array(given, np.int32)[verdicts]),
+        )
 
 
 def _facts(batch: Batch) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from quality_lab.errors import InputError, OutputError
 
-_AT_ONCE = 1 << 18  # bytes
+_AT_ONCE = 1 << 22  # bytes
 
 
 _NOT_UTF8 = re.compile(r"\\x([89a-f][0-9a-f])")  # a byte as `sources.path` shows it
