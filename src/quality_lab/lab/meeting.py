@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quality_lab.errors import OutputError, UnknownName
+from quality_lab.errors import UnknownName
 from quality_lab.lab.following import Following
+from quality_lab.whole_files import write_whole
 
 if TYPE_CHECKING:
     from quality_lab.reports.coach_review.minutes import Minutes
@@ -156,11 +157,8 @@ class Meetings(Following):
             "minutes.html": page(told),
             "minutes.json": json.dumps(document(told), indent=2, ensure_ascii=False) + "\n",
         }
-        try:
-            for name, content in files.items():
-                (found.folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise OutputError(f"{found.folder} cannot be written: {error.strerror or error}") from error
+        for name, content in files.items():
+            write_whole(found.folder / name, content, errors="backslashreplace")
         if (found.folder.parent / "index.html").exists():  # a shelf, whose list links to the minutes
             write_index(found.folder.parent)
         return ClosedMeeting(found.folder, told, found.notice)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from quality_lab.answers.columns import plain
-from quality_lab.errors import NotFine, OutputError, UnknownName, UsageError
+from quality_lab.errors import NotFine, UnknownName, UsageError
 from quality_lab.intervals import Rate
 from quality_lab.metrics.filters import Filters
 from quality_lab.reports.shelf import runs
+from quality_lab.whole_files import write_whole
 
 ACCEPTED = "accepted.json"  # on the shelf, so that it outlives the run
 COMPARED = ("quality",)  # reports that say better or worse than in the accepted run
@@ -62,12 +63,7 @@ def accept(shelf: Path, name: str) -> Accepted:
         "figures": found.summary.get("figures", {}),
     }
     everything = _read(shelf) | {found.report: kept}
-    draft = shelf / f".{ACCEPTED}"
-    try:
-        draft.write_text(json.dumps(plain(everything), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        draft.replace(shelf / ACCEPTED)
-    except OSError as error:
-        raise OutputError(f"{shelf / ACCEPTED} cannot be written: {error.strerror or error}") from error
+    write_whole(shelf / ACCEPTED, json.dumps(plain(everything), indent=2, ensure_ascii=False) + "\n")
     return Accepted(name, datetime.fromisoformat(found.generated_at), kept["figures"])
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from quality_lab.errors import InputError, OutputError
+from quality_lab.whole_files import write_whole
 
 Kind = Literal["conversation", "contact", "tenant"]
 
@@ -50,15 +51,12 @@ def read_forgotten(home: Path) -> Forgotten:
 def write_forgotten(forgotten: Forgotten, home: Path) -> None:
     """Write the file, whole or not at all. Raises: OutputError."""
     path = _path(home)
-    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     content = {"salt": forgotten.salt, "forgotten": sorted(forgotten.digests)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
-        draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{path.parent} cannot be made: {error.strerror or error}") from error
+    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def _path(home: Path) -> Path:

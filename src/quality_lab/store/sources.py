@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quality_lab.errors import InputError, OutputError
+from quality_lab.whole_files import write_whole
 
 _AT_ONCE = 1 << 22  # bytes
 
@@ -212,17 +213,11 @@ def _list_path(home: Path) -> Path:
 def write_list(remembered: Iterable[Remembered], *, home: Path) -> None:
     """Write the list of files beside the database, whole or not at all, so that it outlives the database."""
     target = _list_path(home)
-    draft = target.with_name(f".sources-{os.getpid()}.json")
     entries = [
         {"path": one.path, "digest": one.digest, "tenant": one.tenant, "options": one.options}
         for one in sorted(remembered, key=lambda one: (one.path, one.tenant, one.options))
     ]
-    try:
-        draft.write_text(json.dumps(entries, indent=1) + "\n", "utf-8")
-        draft.replace(target)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
+    write_whole(target, json.dumps(entries, indent=1) + "\n")
 
 
 def listed_beside(remembered: Sequence[Remembered], *, home: Path) -> list[Remembered]:

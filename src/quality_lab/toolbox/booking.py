@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from quality_lab.errors import InputError, OutputError, UsageError
-from quality_lab.toolbox.files import replace_file
 from quality_lab.toolbox.shapes import arguments
 from quality_lab.toolloop.contract import Tool, ToolContext
+from quality_lab.whole_files import write_whole
 
 BOOKING_VARIABLE = "QUALITY_LAB_BOOKING_URL"
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
@@ -85,7 +85,7 @@ def set_booking_url(home: Path, url: str, tenant: str = "default") -> str:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise OutputError(f"the booking link cannot be written to {path}: {error}") from error
-    replace_file(path, checked + "\n", mode=0o600)
+    write_whole(path, checked + "\n", mode=0o600)
     return checked
 
 

@@ -1,10 +1,8 @@
-"""Files that are replaced in one step, and a lock for those who write them in turn."""
+"""A lock for those who write one file in turn."""
 
 from __future__ import annotations
 
 import fcntl
-import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,33 +11,6 @@ from pathlib import Path
 from quality_lab.errors import OutputError
 
 WAIT_S = 30.0
-
-
-def replace_file(path: Path, content: str, *, mode: int | None = None) -> None:
-    """Write *content* so that a reader sees the old file or the new one, never a part.
-
-    Without *mode* an existing file keeps its own, and a new one is readable by everybody.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
-    target = path.resolve()
-    try:
-        if mode is None:
-            mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).chmod(mode)
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error}") from error
 
 
 @contextmanager

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from quality_lab.errors import InputError, UsageError
-from quality_lab.toolbox.files import file_lock, replace_file
+from quality_lab.toolbox.files import file_lock
 from quality_lab.toolbox.http_checks import spec_problems
 from quality_lab.toolbox.http_spec import HttpToolSpec, read_spec, slug_from_title
 from quality_lab.toolbox.problem import Problem
 from quality_lab.toolbox.sources import MOST_HTTP_TOOLS
+from quality_lab.whole_files import write_whole
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +100,7 @@ def add_http_tool(path: Path, tool: Mapping[str, Any], *, own_hosts: Iterable[st
         if spec is None or problems:
             told = "; ".join(f"{problem.rule}: {problem.message}" for problem in problems)
             raise UsageError(f"the tool was not saved: {told}")
-        replace_file(path, _with_added(path, spec))
+        write_whole(path, _with_added(path, spec))
         return spec
 
 
