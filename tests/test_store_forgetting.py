@@ -310,3 +310,39 @@ def test_who_stands_in_broken_lines_alone_is_forgotten_too(
     assert len(lab.rejects()) == 0
     with pytest.raises(UnknownName):
         lab.forget(conversation="nobody-at-all")
+
+
+def test_a_broken_line_that_comes_in_a_later_file_goes_and_others_of_that_file_stay(tmp_path: Path) -> None:
+    lab = open_lab(tmp_path / "home")
+    lab.load(write(tmp_path / "first.jsonl", about(1, mine=True, contactId=650771), "oops, of nobody"))
+    lab.forget(contact="650771")
+    later = write(
+        tmp_path / "later.jsonl", '{"id": 2, "who": 650771, oops', "oops again", about(3, mine=False)
+    )
+
+    loaded = lab.load(later).files[0]
+
+    assert (loaded.loaded, loaded.rejected, loaded.forgotten) == (1, 1, 1)
+    assert [row.text for row in lab.rejects()] == ["oops, of nobody", "oops again"]
+
+
+def test_what_a_colleague_forgot_goes_with_the_next_load_out_of_files_that_were_here_before(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path / "first.jsonl", about(1, mine=True, contactId=650771), '{"id": 2, "who": 650771, oops'
+    )
+    ours, theirs = open_lab(tmp_path / "ours"), open_lab(tmp_path / "theirs")
+    other = write(tmp_path / "other.jsonl", about(5, mine=True), about(6, mine=False))
+    for lab in (ours, theirs):
+        lab.load(path, other)
+    ours.forget(conversation="5")
+    theirs.forget(contact="650771")
+    ours.load(write(tmp_path / "empty.jsonl", about(7, mine=False)))
+    (ours.home / "data" / "forgotten.json").write_bytes(
+        (theirs.home / "data" / "forgotten.json").read_bytes()
+    )
+
+    ours.load(write(tmp_path / "another.jsonl", about(8, mine=False)))
+
+    assert len(ours.rejects()) == 0

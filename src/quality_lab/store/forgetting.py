@@ -5,7 +5,8 @@ It is done once when `forget` is asked for, and again at the end of every load, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import duckdb
@@ -21,7 +22,8 @@ class Erased:
     """What was taken out of the cache."""
 
     rows: dict[str, int] = field(default_factory=dict)  # by table
-    lines: dict[int, int] = field(default_factory=dict)  # lines of the sources (by number) that held it
+    lines: Counter[int] = field(default_factory=Counter)  # lines of the sources (by number) that held it
+    rejected: Counter[int] = field(default_factory=Counter)  # those of them that were in quarantine
 
     @property
     def total(self) -> int:
@@ -29,22 +31,36 @@ class Erased:
         return sum(self.rows.values())
 
 
-def erase(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> Erased:
-    """Take out of every table what belongs to a forgotten conversation, contact or tenant."""
+def erase(
+    connection: duckdb.DuckDBPyConnection, forgotten: Forgotten, *, arrived: Collection[int] | None = None
+) -> Erased:
+    """Take out of every table what belongs to a forgotten conversation, contact or tenant.
+
+    Where nothing was forgotten since it was done last, the broken lines of files that *arrived* (by number) are
+    looked through, and no others; without it, those of all.
+    """
     if not forgotten.digests:
         return Erased()
-    _find(connection, forgotten)
+    known = connection.execute("select value from lab_meta where name = 'forgotten'").fetchone()
+    if arrived is not None and known == (forgotten.state,):
+        _find(connection, forgotten, broken_in=arrived)
+    else:
+        _find(connection, forgotten)
+        connection.execute("delete from lab_meta where name = 'forgotten'")
+        connection.execute("insert into lab_meta values ('forgotten', $state)", {"state": forgotten.state})
     erased = Erased()
-    lines: set[tuple[int, int]] = set()
+    read: set[tuple[int, int]] = set()
+    broken: set[tuple[int, int]] = set()
     for table, condition in _CONDITIONS.items():
-        lines |= set(
-            connection.execute(f"select distinct source_id, line from {table} where {condition}").fetchall()
-        )
+        counts_as_broken = {"rejects": "true", "versions": "conflicting"}.get(table, "false")
+        sql = f"select distinct source_id, line, {counts_as_broken} from {table} where {condition}"
+        for source_id, line, is_broken in connection.execute(sql).fetchall():
+            (broken if is_broken else read).add((source_id, line))
         (count,) = connection.execute(f"delete from {table} where {condition}").fetchone() or (0,)
         if count:
             erased.rows[table] = count
-    for source_id, _ in lines:
-        erased.lines[source_id] = erased.lines.get(source_id, 0) + 1
+    erased.lines.update(source_id for source_id, _ in read | broken)
+    erased.rejected.update(source_id for source_id, _ in broken - read)
     return erased
 
 
@@ -63,8 +79,13 @@ def tenants_that_name(connection: duckdb.DuckDBPyConnection, forgotten: Forgotte
     return {tenant for (tenant,) in rows.fetchall()}
 
 
-def _find(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> None:
-    """Lay the uids of what goes into the temporary tables `gone_conversations`, `gone_calls`, `gone_tenants`."""
+def _find(
+    connection: duckdb.DuckDBPyConnection, forgotten: Forgotten, *, broken_in: Collection[int] | None = None
+) -> None:
+    """Lay the uids of what goes into the temporary tables `gone_conversations`, `gone_calls`, `gone_tenants`.
+
+    Broken lines are looked for in the files *broken_in*, or in all.
+    """
     known = {"salt": forgotten.salt, "digests": sorted(forgotten.digests)}
     conversation = _DIGEST.format(kind="conversation", tenant="tenant", value="conversation_id")
     contact = _DIGEST.format(kind="contact", tenant="tenant", value="coalesce(contact_id, '')")
@@ -104,7 +125,7 @@ def _find(connection: duckdb.DuckDBPyConnection, forgotten: Forgotten) -> None:
           and (content ->> 'conversation_uid')::uuid in (select conversation_uid from gone_conversations)""")
     for table in ("regression_cases", "proposals"):
         _find_in_records(connection, known, table)
-    _find_broken_lines(connection, known)
+    _find_broken_lines(connection, known, broken_in)
 
 
 def _find_in_records(connection: duckdb.DuckDBPyConnection, known: Mapping[str, object], table: str) -> None:
@@ -148,7 +169,9 @@ _ANY_WORD = r"[^\s\",:;(){}\[\]\\]+"  # a number; an id in a row of CSV, or wher
 _TELLING = 5  # characters; a shorter id (12, main) is a value like any other, and needs its name beside it
 
 
-def _find_broken_lines(connection: duckdb.DuckDBPyConnection, known: Mapping[str, object]) -> None:
+def _find_broken_lines(
+    connection: duckdb.DuckDBPyConnection, known: Mapping[str, object], broken_in: Collection[int] | None
+) -> None:
     """Lay origin and line of the lines in quarantine that speak of what is forgotten into `gone_in_rejects`.
 
     A line speaks of it where the id is the value of a name like session_id, or where an id of five characters
@@ -161,6 +184,7 @@ def _find_broken_lines(connection: duckdb.DuckDBPyConnection, known: Mapping[str
         create or replace temp table gone_in_rejects as
         with held as (
             select r.source_id, r.line, s.tenant, r.text from rejects r join sources s using (source_id)
+            where $everywhere or array_contains($broken_in::bigint[], r.source_id)
         ), met as (
             select source_id, line, tenant, true as named,
                    unnest(regexp_extract_all(text, $conversation_name, 1)
@@ -192,6 +216,8 @@ def _find_broken_lines(connection: duckdb.DuckDBPyConnection, known: Mapping[str
             "any_string": _ANY_STRING,
             "any_word": _ANY_WORD,
             "telling": _TELLING,
+            "everywhere": broken_in is None,
+            "broken_in": list(broken_in or ()),
         },
     )
 

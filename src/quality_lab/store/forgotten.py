@@ -31,6 +31,11 @@ class Forgotten:
         """Return the digest of one name; `forgetting` makes the same in SQL."""
         return hashlib.sha256(f"{self.salt}:{kind}:{len(tenant)}:{tenant}:{value}".encode()).hexdigest()
 
+    @property
+    def state(self) -> str:
+        """Return one digest of all of it, by which it is known whether anything was added."""
+        return hashlib.sha256("\n".join([self.salt, *sorted(self.digests)]).encode()).hexdigest()
+
     def with_names(self, names: Iterable[tuple[Kind, str, str]]) -> Forgotten:
         """Return the same with more *names*: kind, tenant and id ("" for a whole tenant)."""
         return replace(self, digests=self.digests | {self.digest(*name) for name in names})

@@ -71,14 +71,20 @@ class FileReport:
     reason: str | None = None  # why it failed or was not recognised
     named: bool = True  # given by name, not found inside a folder
 
-    def leave_out(self, lines: int) -> None:
-        """Count *lines* that were read as forgotten: they brought nothing."""
-        for name in ("loaded", "merged", "updated", "rejected"):
-            part = min(lines, getattr(self, name))
-            setattr(self, name, getattr(self, name) - part)
-            self.unchanged += part
-            self.forgotten += part
-            lines -= part
+    def leave_out(self, lines: int, *, rejected: int) -> None:
+        """Count *lines* that were read, so many of them *rejected*, as forgotten: they brought nothing."""
+        self._forget("rejected", rejected)
+        rest = lines - rejected
+        for name in ("loaded", "merged", "updated"):
+            rest -= self._forget(name, rest)
+
+    def _forget(self, name: str, most: int) -> int:
+        held: int = getattr(self, name)
+        part = min(most, held)
+        setattr(self, name, held - part)
+        self.unchanged += part
+        self.forgotten += part
+        return part
 
     def to_json(self) -> dict[str, object]:
         """Return the entry of `load --json`; `glued`, `truncated_input` and the like only where they happened."""

@@ -145,10 +145,10 @@ class Loading:
         for file in self._files:
             count_statuses(self.connection, file.reading)
             remember(self.connection, file)
-        erased = erase(self.connection, forgotten)
+        erased = erase(self.connection, forgotten, arrived=[one.remembered.source_id for one in self._files])
         for file in self._files:
-            if lines := erased.lines.get(file.remembered.source_id):
-                file.reading.report.leave_out(lines)
+            if lines := erased.lines[source := file.remembered.source_id]:
+                file.reading.report.leave_out(lines, rejected=erased.rejected[source])
                 remember(self.connection, file)
 
     @property

@@ -3,7 +3,7 @@
 -- Every column has its comment; `store` refuses a database whose `lab_meta.schema_version` is not its own.
 
 create table lab_meta (
-    name varchar not null,        -- schema_version, duckdb_version
+    name varchar not null,        -- schema_version, duckdb_version, forgotten: what was taken out last, as a digest
     value varchar not null        -- as text
 );
 
