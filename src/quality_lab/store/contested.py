@@ -154,7 +154,10 @@ def _gather(
 def _in_table(
     connection: duckdb.DuckDBPyConnection, table: str, key: str, listed: str, only: Mapping[str, object]
 ) -> list[dict[str, object]]:
-    """Return the rows of *table* that are contested, each with its unit if `bulk` laid it down in this load."""
+    """Return the rows of *table* that are contested, each with its unit if `bulk` laid it down in this load.
+
+    Which they are is asked of the keys alone, so that no text is read of any other.
+    """
     unit = "null"
     if table == "tool_calls":
         # a unit of a bulk file that has no status yet went straight into the table, if its row is of this
@@ -163,7 +166,12 @@ def _in_table(
             (select min(b.first_unit) + t.line - 1 from bulk_files b
              where b.source_id = t.source_id and t.rowid >= {FIRST_OF_TRANSACTION}
                and b.first_unit + t.line - 1 not in (select unit from statuses where unit is not null))"""
-    sql = f"select {listed}, {unit} as unit from {table} t where {key} in (select unnest($uids))"
+    sql = f"""
+        with picked as materialized (
+            select rowid, {listed} from {table}
+            where rowid in (select rowid from {table} where {key} in (select unnest($uids)))
+        )
+        select {listed}, {unit} as unit from picked t"""
     return fetch_rows(connection, sql, only)
 
 

@@ -77,7 +77,8 @@ def _some(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
 def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str, weight: int) -> None:
     """Take in the rows of which one version exists, and name the others in `contested`.
 
-    What has to be ordered or compared lies in narrow tables: of texts as long as results only the hash does.
+    What has to be ordered or compared lies in narrow tables: of texts as long as results only the hash does. Which
+    rows are met is asked of the keys alone, so that no text is read of any other.
     """
     run = connection.execute
     names = list(columns_of(connection, table))
@@ -90,7 +91,8 @@ def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str,
         select rowid as place, unit, {listed}, hash({content}) as content_hash from staged_{table}""")
     run(f"""
         create or replace temp table known as
-        select {key}, hash({content}) as content_hash from {table} where {key} in (select {key} from fresh)""")
+        select {key}, hash({content}) as content_hash from {table}
+        where rowid in (select rowid from {table} where {key} in (select {key} from fresh))""")
     run(f"""
         create or replace temp table contested as
         select {key} from (select {key}, content_hash from fresh union select {key}, content_hash from known)
