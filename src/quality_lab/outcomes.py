@@ -154,8 +154,11 @@ def is_empty(result_text: str | None) -> bool:
     """
     if result_text is None or len(result_text) > 64:
         return False
-    if _HOLLOW.sub(r"\1\2", result_text.strip()) in EMPTY_RESULTS:
+    bare = result_text.strip()
+    if _HOLLOW.sub(r"\1\2", bare) in EMPTY_RESULTS:
         return True
+    if not bare.startswith('"'):
+        return False
     inner = _parsed(result_text)  # chat formats carry every result as text
     return isinstance(inner, str) and _HOLLOW.sub(r"\1\2", inner.strip()) in EMPTY_RESULTS | {""}
 

@@ -64,7 +64,7 @@ class Batch(NamedTuple):
         return {word: count for word, count in zip(states.words, counts, strict=True) if count}
 
 
-def texts(values: list[str]) -> Texts:
+def texts(values: Sequence[str]) -> Texts:
     """Return *values* as a column."""
     joined = "".join(values)
     if joined.isascii():

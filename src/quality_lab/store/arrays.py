@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
@@ -12,6 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from quality_lab.formats.columns import Choices, Column, Flags, Numbers, Texts, texts
+from quality_lab.store.row_values import clean
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # for times in UTC that do not say so, as tables keep them
+_EPOCH_OF_UTC = _EPOCH.replace(tzinfo=UTC)
 
 
 def once(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
@@ -42,16 +46,21 @@ def array_of(column: Column) -> pa.Array:
 
 def array_from(kind: str, values: Sequence[Any]) -> pa.Array:
     """Return Python *values* as an Arrow array that DuckDB can cast to its type *kind*; None is null."""
+    count, first = len(values), values[0]
+    if first is values[-1] and (first is None or isinstance(first, str)) and values.count(first) == count:
+        if first is None:
+            return pa.nulls(count)
+        return array_of(Choices((_text(first),), np.zeros(count, np.int8)))
     known = None
     if None in values:
         known = np.array([value is not None for value in values], np.bool_)
     if kind == "VARCHAR[]":
         lengths = np.array([len(value or ()) for value in values], np.int64)
-        items = array_of(texts(list(chain.from_iterable(value or () for value in values))))
+        items = array_of(_texts(list(chain.from_iterable(value or () for value in values))))
         buffers = [_bits(known), _offsets(lengths)]
         return pa.Array.from_buffers(pa.large_list(pa.large_string()), len(values), buffers, children=[items])
     if kind == "TIMESTAMP" and not any(isinstance(value, str) for value in values):
-        moments = np.array(values, "datetime64[us]").view(np.int64)
+        moments = np.fromiter(map(_microseconds, values), np.int64, count)
         return pa.Array.from_buffers(pa.timestamp("us"), len(values), [_bits(known), pa.py_buffer(moments)])
     if kind in ("INTEGER", "BIGINT"):
         return array_of(Numbers(np.array([value or 0 for value in values], np.int64), known))
@@ -59,13 +68,29 @@ def array_from(kind: str, values: Sequence[Any]) -> pa.Array:
         return array_of(Numbers(np.array([value or 0.0 for value in values], np.float64), known))
     if kind == "BOOLEAN":
         return array_of(Flags(np.array([bool(value) for value in values], np.bool_), known))
-    return array_of(texts([_text(value) for value in values])._replace(known=known))
+    if known is not None:
+        values = ["" if value is None else value for value in values]
+    return array_of(_texts(values)._replace(known=known))
+
+
+def _texts(values: Sequence[Any]) -> Texts:
+    """Return *values* as a column of texts that UTF-8 can hold."""
+    try:
+        return texts(values)
+    except (TypeError, UnicodeEncodeError):
+        return texts(list(map(_text, values)))
 
 
 def _text(value: object) -> str:
-    if value is None:
-        return ""
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+    return value.isoformat() if isinstance(value, datetime) else clean(str(value))
+
+
+def _microseconds(moment: datetime | None) -> int:
+    """Return how many microseconds *moment*, in UTC, is after the beginning of 1970."""
+    if moment is None:
+        return 0
+    since = moment - (_EPOCH if moment.tzinfo is None else _EPOCH_OF_UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def _offsets(lengths: NDArray[np.int64]) -> pa.Buffer:

@@ -8,6 +8,8 @@ from uuid import UUID
 
 import duckdb
 
+from quality_lab.store.row_values import clean
+
 _A_FEW = 1_000  # rows; so many are laid down sooner than Arrow is imported
 
 
@@ -26,7 +28,10 @@ def append(
     columns: Mapping[str, str],
     rows: Sequence[Sequence[object]],
 ) -> None:
-    """Add *rows* (values in the order of *columns*) to *table*; times may be datetimes or ISO texts."""
+    """Add *rows* (values in the order of *columns*) to *table*; times may be datetimes or ISO texts.
+
+    Texts are cleaned as `row_values.clean` does it; datetimes are in UTC, with their zone or without.
+    """
     if not rows:
         return
     given = zip(columns.values(), zip(*rows, strict=True), strict=True)
@@ -36,7 +41,8 @@ def append(
             f"unnest(${place}::{kind}[])" for place, kind in enumerate(columns.values(), start=1)
         )
         connection.execute(
-            f"insert into {table} ({listed}) select {lists}", [list(values) for _, values in given]
+            f"insert into {table} ({listed}) select {lists}",
+            [list(map(_fitting, values)) for _, values in given],
         )
         return
     import pyarrow as pa  # it takes long to import
@@ -49,6 +55,12 @@ def append(
     connection.register("incoming_batch", once(batch.schema, iter([batch])))
     connection.execute(f"insert into {table} ({listed}) select {listed} from incoming_batch")
     connection.unregister("incoming_batch")
+
+
+def _fitting(value: object) -> object:
+    if isinstance(value, str):
+        return clean(value)
+    return value.replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
 def plain_value(value: object) -> object:

@@ -16,6 +16,7 @@ from quality_lab.errors import UnrecognisedFormat
 from quality_lab.records import ReadNotes
 from quality_lab.store.load_report import FileReport
 from quality_lab.store.losses import Losses, merged_from
+from quality_lab.store.row_values import Place
 from quality_lab.store.sources import Remembered
 
 UNITS_OF_A_FILE = 1 << 41  # numbers kept free for the units of one file
@@ -64,7 +65,7 @@ class Reading:
 
     report: FileReport
     options: LoadOptions
-    source_id: int
+    place: Place
     first_unit: int
     by_line: bool = False  # a unit's number is that of its line; units of one line follow each other
     laid_down: int = 0  # calls that went straight into their table, and are in no list of statuses
@@ -72,6 +73,11 @@ class Reading:
     losses: Losses = field(default_factory=Losses)
     _line: int = 0
     _numbered: int = 0
+
+    @property
+    def source_id(self) -> int:
+        """Return the small number of the file."""
+        return self.place.source_id
 
     def number(self, line: int) -> int:
         """Return the number of the next unit, which stands on *line*."""

@@ -16,6 +16,7 @@ from quality_lab.errors import InputError, UnrecognisedFormat
 from quality_lab.outcomes import OutcomeOverrides
 from quality_lab.records import Record, SetAside
 from quality_lab.store.batches import append, columns_of
+from quality_lab.store.call_outcomes import CallOutcomes
 from quality_lab.store.file_reading import (
     UNITS_OF_A_FILE,
     LoadOptions,
@@ -57,9 +58,12 @@ class Loading:
     progress: Progress | None = None
     aliases: LabelAliases | None = None  # what foreign labels mean in this home
     reports: list[FileReport] = field(default_factory=list)
-    _pending: dict[str, list[list[object]]] = field(default_factory=lambda: {table: [] for table in TABLES})
+    _pending: dict[str, list[tuple[object, ...]]] = field(
+        default_factory=lambda: {table: [] for table in TABLES}
+    )
     _columns: dict[str, dict[str, str]] = field(default_factory=dict)
     _uncovers: bool = False  # lines of the journal are taken back: earlier ones may stand again
+    _outcomes: CallOutcomes = field(init=False)
     _quarantine: Quarantine = field(init=False)
     _held: int = 0
     _staged: int = 0
@@ -69,6 +73,7 @@ class Loading:
 
     def start(self) -> None:
         """Lay out the staging tables."""
+        self._outcomes = CallOutcomes(self.overrides)
         prepare(self.connection)
         for table in TABLES:
             self._columns[table] = columns_of(self.connection, table) | {"unit": "BIGINT"}
@@ -160,9 +165,8 @@ class Loading:
         self._next_unit += UNITS_OF_A_FILE
         tables = (formats.mapped_aliases(options.map), self.aliases)
         losses = Losses(format_name=report.format or "", tables=tuple(filter(None, tables)))
-        return Reading(
-            report=report, options=options, source_id=source_id, first_unit=first_unit, losses=losses
-        )
+        place = Place(tenant=options.tenant, source_id=source_id, outcomes=self._outcomes)
+        return Reading(report=report, options=options, place=place, first_unit=first_unit, losses=losses)
 
     def _read(self, path: Path, reader: formats.Format, reading: Reading, *, size: int) -> None:
         given = reading.options
@@ -186,23 +190,21 @@ class Loading:
 
     def _take_unit(self, unit: formats.Unit, reading: Reading) -> None:
         """Hold the records of a line, and count a line that has none."""
-        report = reading.report
-        place = Place(
-            tenant=reading.options.tenant,
-            source_id=reading.source_id,
-            line=unit.line,
-            unit=reading.number(unit.line),
-            overrides=self.overrides,
-        )
-        self._held += self._quarantine.hold(unit.rejects, reading.source_id)
+        report, line = reading.report, unit.line
+        number = reading.number(line)
+        if unit.rejects:
+            self._held += self._quarantine.hold(unit.rejects, reading.source_id)
         staged = 0
         for record in unit.records:
             if isinstance(record, SetAside):
                 reason = f"{record.kind}: {record.reason}"
                 report.set_aside[reason] = report.set_aside.get(reason, 0) + 1
             else:
-                self._hold(reading.losses.noted(record, reading.notes), place)
+                noted = reading.losses.noted(record, reading.notes)
+                table, row = row_of(noted, reading.place, line=line, unit=number)
+                self._pending[table].append(row)
                 staged += 1
+        self._held += staged
         if not staged:
             if unit.blank:
                 report.blank += 1
@@ -258,11 +260,6 @@ class Loading:
         before, report.lines = report.lines, report.lines + lines
         if self.progress is not None and report.lines // 2_000 > before // 2_000:
             self.progress(report.path, report.lines)
-
-    def _hold(self, record: Record, place: Place) -> None:
-        table, row = row_of(record, place)
-        self._pending[table].append(list(row.values()))
-        self._held += 1
 
     def _flush(self) -> None:
         for table, rows in self._pending.items():

@@ -29,10 +29,12 @@ class Losses:
         """Return *record*, labelled as the tables say, and count what it tells of its file."""
         if isinstance(record, ToolCall):
             self.made["tool_calls"] = self.made.get("tool_calls", 0) + 1
-            for what, state in (("arguments", record.arguments_state), ("result", record.result_state)):
-                if state not in _WHOLE:
-                    name = f"{what} {state}"
-                    self.not_captured[name] = self.not_captured.get(name, 0) + 1
+            if record.arguments_state not in _WHOLE:
+                name = f"arguments {record.arguments_state}"
+                self.not_captured[name] = self.not_captured.get(name, 0) + 1
+            if record.result_state not in _WHOLE:
+                name = f"result {record.result_state}"
+                self.not_captured[name] = self.not_captured.get(name, 0) + 1
         elif isinstance(record, Message):
             self.made["messages"] = self.made.get("messages", 0) + 1
         elif isinstance(record, Feedback) and record.label is None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from typing import overload
 
-from quality_lab.outcomes import OutcomeOverrides
+from quality_lab.store.call_outcomes import CallOutcomes
 
-Row = dict[str, object]
+
+@lru_cache(maxsize=1024)
+def _counted(*parts: str) -> str:
+    return "".join(f"{len(part)}:{part}" for part in parts)
 
 
 def uid(*parts: str) -> str:
@@ -16,27 +21,30 @@ def uid(*parts: str) -> str:
 
     The lengths keep ("a", "bc") and ("ab", "c") apart. The bytes stand in the order of DuckDB's `md5_number`.
     """
-    text = "".join(f"{len(part)}:{part}" for part in parts)
+    *before, last = parts
+    text = f"{_counted(*before)}{len(last)}:{last}"
     digest = hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
     return digest[::-1].hex()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Where a record was read: small number of the file, line, and the ordinal of its unit within this load."""
+    """Where records are read: for whom, the small number of the file, and the outcomes that calls have in this load."""
 
     tenant: str
     source_id: int
-    line: int
-    unit: int
-    overrides: OutcomeOverrides
+    outcomes: CallOutcomes
 
 
 def utc(moment: datetime | None) -> datetime | None:
-    """Return *moment* as the tables keep times: UTC without a zone."""
-    return None if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
+    """Return *moment* in UTC; what lays rows down leaves the zone out."""
+    return moment if moment is None or moment.tzinfo is UTC else moment.astimezone(UTC)
 
 
+@overload
+def clean(text: str) -> str: ...
+@overload
+def clean(text: str | None) -> str | None: ...
 def clean(text: str | None) -> str | None:
     """Return *text* as UTF-8 can hold it: a lone surrogate becomes U+FFFD (JSON text keeps it as its escape)."""
     if text is None or text.isascii():

@@ -1,0 +1,84 @@
+"""The outcomes of the calls of one load: `outcomes.outcome_of`, asked once for all calls that look alike to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from quality_lab.outcomes import NO_RESULT, OutcomeOverrides, fields_looked_at, outcome_of
+from quality_lab.records import Outcome, ToolCall
+
+Verdict = tuple[Outcome, str | None]
+
+_MOST_DECIDED = 50_000  # combinations that are remembered
+_MOST_CHARACTERS = 1_000  # of the values in one of them
+_MOST_BRACKETS = 200  # the rule's own parser gives up on what is nested deeper still; so it has the say there
+_BLANK = " \t\r\n"
+_HARD = re.compile(r'[\x00-\x1f"\\]')  # names of fields with one of these the quick parser cannot be told
+_string = msgspec.json.Decoder(str).decode
+
+
+class CallOutcomes:
+    """Outcomes by the rule and the *overrides* of one load.
+
+    A parser that is quick looks only for the few fields of a result that the rule looks at. Where it refuses a
+    result, or where what it finds there is long or deeply nested, the rule looks at the whole result itself.
+    """
+
+    def __init__(self, overrides: OutcomeOverrides) -> None:
+        """Keep the rule; nothing is known yet."""
+        self._overrides = overrides
+        attributes = {f"field_{place}": name for place, name in enumerate(fields_looked_at(overrides))}
+        self._decode: Callable[[str], msgspec.Struct] | None = None
+        if not any(map(_HARD.search, attributes.values())):
+            looked_at = msgspec.defstruct(
+                "LookedAt",
+                [(attribute, msgspec.Raw | UnsetType, UNSET) for attribute in attributes],
+                rename=attributes,
+                gc=False,
+            )
+            self._decode, self._none = msgspec.json.Decoder(looked_at).decode, looked_at()
+        self._decided: dict[tuple[Any, ...], Verdict] = {}
+
+    def of(self, call: ToolCall) -> Verdict:
+        """Return the outcome of *call* and, where it is `gated`, the reason."""
+        result, state = call.result, call.result_state
+        values = () if result is None or state in NO_RESULT else self._values(result)
+        if values is None:
+            return outcome_of(call, overrides=self._overrides)
+        facts = (call.tool_name, call.actor, call.person_refused, call.is_error, call.error_origin)
+        known = (*facts, state, result is None, values)
+        verdict = self._decided.get(known)
+        if verdict is None:
+            if len(self._decided) >= _MOST_DECIDED:
+                self._decided.clear()
+            verdict = self._decided[known] = outcome_of(call, overrides=self._overrides)
+        return verdict
+
+    def _values(self, text: str) -> tuple[bytes | None, ...] | None:
+        """Return the fields of a result that the rule looks at, as they are written; none where none stands there.
+
+        None where only the rule itself can tell.
+        """
+        if self._decode is None:
+            return None
+        try:
+            if not text.startswith("{"):
+                if text.startswith('"'):
+                    text = _string(text)  # a result as text: the rule reads one level of it
+                if not text.lstrip(_BLANK).startswith("{"):
+                    return None if text[:1] in _BLANK else ()
+            found = self._decode(text)
+        except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
+            return None
+        if found == self._none:
+            return ()
+        values = [None if value is UNSET else bytes(value) for value in msgspec.structs.astuple(found)]
+        held = b"".join(filter(None, values))
+        if len(held) > _MOST_CHARACTERS or text.count("[") + text.count("{") > _MOST_BRACKETS:
+            return None
+        return tuple(values)
