@@ -186,6 +186,8 @@ def spoilt(draw: st.DrawFn, line: st.SearchStrategy[str]) -> str:
             return text[:-1] + ',"more":{"a":1}}'
         case 11:
             return text.replace('"cycle":0,', "", 1).replace("{", '{"cycle":0,', 1)
+        case 12:
+            return text.replace("}", "\n}", 1)
         case _:
             return text
 
@@ -309,6 +311,86 @@ def many(count: int, **changed: str) -> list[str]:
     for at, line in changed.items():
         lines[int(at[1:]) - 1] = line
     return lines
+
+
+def both_ways(content: str, folder: Path) -> dict[str, Any]:
+    """Return the report of a file of traces, which many lines at once must come to as single ones do."""
+    lab = Lab(folder)
+    at_once, singly = (lab.loaded([[content.encode()]], bulk_from=bulk_from) for bulk_from in (0, 1 << 60))
+    assert at_once == singly
+    report: dict[str, Any] = at_once[0]["files"][0]
+    return report
+
+
+DRESSED = DRESSES["a field that nobody knows"](TRACE_START)
+ONE, TWO, THREE = (DRESSED.replace('"id":100', f'"id":{number}') for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize("dress", ["as upstream writes it", "a blank after each comma and colon"])
+@pytest.mark.parametrize(
+    ("lines", "loaded", "rejected", "blank", "glued"),
+    [
+        ([ONE, TWO.replace('"USDT"', '\n"USDT"'), THREE], 2, 2, 0, 0),
+        ([ONE, TWO.replace("[1,", "[1,\n"), THREE], 2, 2, 0, 0),
+        (["", ONE, f"{TWO} {THREE}", ""], 3, 0, 1, 1),
+        ([ONE, f"{TWO} {THREE}", ""], 3, 0, 0, 1),
+        ([ONE, f"{TWO} {THREE}", "", ""], 3, 0, 1, 1),
+        ([ONE, f"{TWO} {THREE}", "\r", ""], 3, 0, 1, 1),
+    ],
+    ids=[
+        "a value on two lines",
+        "an unknown value on two lines",
+        "a blank line before two that share one",
+        "two that share the last",
+        "a blank line behind two that share one",
+        "a blank line behind them, with a return",
+    ],
+)
+def test_where_lines_and_objects_are_not_one_to_one_each_line_is_read_for_itself(
+    dress: str, lines: list[str], loaded: int, rejected: int, blank: int, glued: int, tmp_path: Path
+) -> None:
+    report = both_ways("\n".join(map(DRESSES[dress], lines)), tmp_path)
+
+    assert (report["loaded"], report["rejected"]) == (loaded, rejected)
+    assert (report["blank"], report.get("glued", 0)) == (blank, glued)
+
+
+@pytest.mark.parametrize("field", ['"args":{"asset":"USDT"}', '"result":{"rate":32.60}', '"more":1'])
+@pytest.mark.parametrize(("levels", "rejected"), [(499, 0), (500, 1), (700, 1)])
+def test_a_value_is_nested_too_deeply_with_the_object_that_it_stands_in(
+    field: str, levels: int, rejected: int, tmp_path: Path
+) -> None:
+    first = TRACE_START.replace('"source"', '"more":1,"source"')
+    deep = first.replace('"id":100', '"id":101').replace(
+        field, field.split(":")[0] + ":" + "[" * levels + "]" * levels
+    )
+
+    report = both_ways(f"{first}\n{deep}\n", tmp_path)
+
+    assert (report["loaded"], report["rejected"]) == (2 - rejected, rejected)
+
+
+def test_a_field_that_nobody_knows_may_have_any_name(tmp_path: Path) -> None:
+    written = ['a\\"b', "a\\\\b", "\\u0000", "\\n", "", "unknown_0", "__class__", "self", "\u00e9"]
+    lines = [
+        TRACE_START.replace('"id":100', f'"{name}":[1, 2],"id":{at}')
+        for at, name in enumerate(written * 2, start=200)
+    ]
+
+    report = both_ways("\n".join(lines), tmp_path)
+
+    names = ['a"b', "a\\b", "\0", "\n", *written[4:]]
+    assert (report["loaded"], report["unknown_fields"]) == (18, dict.fromkeys(names, 2))
+
+
+def test_of_a_thousand_unknown_fields_the_first_ones_are_named(tmp_path: Path) -> None:
+    lines = many(1_200)
+    lines[0] = lines[0].replace('"source"', '"first":1,"source"')
+    lines[30:] = [line.replace('"source"', f'"late{at}":1,"source"') for at, line in enumerate(lines[30:])]
+
+    fields = both_ways("\n".join(lines), tmp_path)["unknown_fields"]
+
+    assert (fields["first"], len(fields), fields["\u2026"]) == (1, 1_001, 171)
 
 
 @pytest.mark.parametrize(

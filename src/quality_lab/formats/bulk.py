@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -157,12 +158,11 @@ class _File:
             numbers.append(np.arange(first, self._next))
             for at in np.flatnonzero(~plain[next(rest)]).tolist():
                 odd.append(raw_line(first + at, piece.split()[at].text))
-        if odd:
-            yield from self._known.read(iter(odd), self._reading)
+        lines = np.concatenate([np.zeros(0, np.int64), *numbers])
+        yield from self._known.read(self._in_turn(odd, found, lines), self._reading)
         if plain.any():
             self._taken += int(plain.sum())
-            self._note_unknown(found)
-            lines, columns = np.concatenate(numbers), found.columns
+            columns = found.columns
             if not plain.all():
                 lines, columns = lines[plain], self._only(plain, runs)
             batch = self._reader.batch(lines, columns)
@@ -176,12 +176,24 @@ class _File:
         kept = [tuple(compress(chain.from_iterable(values), chosen)) for values in fields]
         return self._columns([Run(b"", kept)]).columns
 
-    def _note_unknown(self, found: _Columns) -> None:
-        """Count the fields of plain lines that nobody knows."""
-        notes, plain = self._reading.notes, found.plain.tolist()
+    def _in_turn(self, odd: list[RawUnit], found: _Columns, lines: NDArray[np.int64]) -> Iterator[RawUnit]:
+        """Yield *odd* lines; count the fields that nobody knows of plain *lines* as if each were read in its turn."""
+        notes = self._reading.notes
+        waiting: list[
+            tuple[int, str, int]
+        ] = []  # line where it stands first, name, times; the last comes next
         for name, values in found.unknown.items():
-            if there := sum(value is not UNSET for value in compress(values, plain)):
-                tally(notes, notes.unknown_fields, name, there)
+            there = np.fromiter((value is not UNSET for value in values), np.bool_, len(values)) & found.plain
+            if times := int(there.sum()):
+                waiting.append((int(lines[there.argmax()]), name, times))
+        waiting.sort(key=itemgetter(0))
+        waiting.reverse()
+        for raw in odd:
+            while waiting and waiting[-1][0] < raw.line:
+                tally(notes, notes.unknown_fields, *waiting.pop()[1:])
+            yield raw
+        while waiting:
+            tally(notes, notes.unknown_fields, *waiting.pop()[1:])
 
     def _fitting(self, piece: Run | Line) -> Iterator[Run | Line]:
         """Yield *piece* in pieces that fit, and in lines: what does not fit, and a few neighbours of it."""
@@ -236,7 +248,8 @@ class _File:
                     plain &= is_shallow_and_no_text(raw)
                 case _:
                     unknown[name] = values
-                    written = raw_lengths(values, key=key)
+                    written, shallow = raw_lengths(values, key=key)
+                    plain &= shallow
             length += written
         if self._reader.plain is not None:
             plain &= self._reader.plain(columns)

@@ -18,10 +18,11 @@ SomeColumn = TypeVar("SomeColumn")
 
 _NULL = 4  # characters
 _POWERS = 10 ** np.arange(1, 19, dtype=np.int64)
-_NEEDS_ESCAPE = re.compile(r'[\x00-\x1f"\\]')
+NEEDS_ESCAPE = re.compile(r'[\x00-\x1f"\\]')
 _LEAST_USUAL, _MOST_USUAL = 0.01, 1e15  # of fractions
 _MOST_WORDS = 20_000
 _FEW_WORDS = 256
+_DEEP = 2 * MAX_DEPTH  # bytes that so many brackets take
 
 
 class Absent(Exception):
@@ -100,7 +101,7 @@ def text_or_null(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
     except TypeError:
         raise Absent from None
     column = texts(values)
-    if _NEEDS_ESCAPE.search(joined):
+    if NEEDS_ESCAPE.search(joined):
         written = np.fromiter(map(len, map(msgspec.json.encode, values)), np.int64, len(values))
     else:
         written = column.lengths + 2
@@ -121,10 +122,18 @@ def or_absent(
         return column, np.where(there, written, -key)
 
 
-def raw_lengths(values: list[Any], *, key: int) -> NDArray[np.int64]:
-    """Return the lengths of JSON values; of one that is not there, what makes up for its *key*."""
+def raw_lengths(values: list[Any], *, key: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the lengths of JSON values, and which are not nested so deep that somebody should look.
+
+    The length of one that is not there makes up for its *key*.
+    """
     lengths = [-key if value is UNSET else len(memoryview(value)) for value in values]
-    return np.fromiter(lengths, np.int64, len(values))
+    shallow = np.ones(len(values), np.bool_)
+    if max(lengths, default=0) >= _DEEP:
+        shallow[:] = [
+            length < _DEEP or _is_shallow(bytes(value)) for length, value in zip(lengths, values, strict=True)
+        ]
+    return np.fromiter(lengths, np.int64, len(values)), shallow
 
 
 def _whole(values: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -157,9 +166,12 @@ def is_shallow_and_no_text(raw: Texts) -> NDArray[np.bool_]:
     """Return which JSON values are no text, and not nested so deep that somebody should look."""
     starts = starts_of(raw)
     fits: NDArray[np.bool_] = np.frombuffer(raw.utf8, np.uint8)[starts] != ord('"')
-    for place in np.flatnonzero(raw.lengths > 2 * MAX_DEPTH).tolist():
+    for place in np.flatnonzero(raw.lengths >= _DEEP).tolist():
         start = int(starts[place])
-        end = start + int(raw.lengths[place])
-        if raw.utf8.count(b"[", start, end) + raw.utf8.count(b"{", start, end) > MAX_DEPTH:
-            fits[place] = False
+        fits[place] &= _is_shallow(raw.utf8, start, start + int(raw.lengths[place]))
     return fits
+
+
+def _is_shallow(text: bytes, start: int = 0, end: int | None = None) -> bool:
+    """Say whether too few brackets open for a value of an object that is nested too deeply."""
+    return text.count(b"[", start, end) + text.count(b"{", start, end) < MAX_DEPTH

@@ -8,6 +8,8 @@ from typing import Annotated, Any, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from quality_lab.formats.bulk_columns import NEEDS_ESCAPE
+
 _SAFE = 1 << 62
 _Whole = Annotated[int, msgspec.Meta(ge=-_SAFE, le=_SAFE)]
 _Seconds = Annotated[int, msgspec.Meta(ge=-62_135_596_800, le=253_402_300_799)]  # the years 1 to 9999
@@ -67,14 +69,17 @@ class LineFields:
         return msgspec.json.Decoder(strict)
 
     def unknown_in(self, head: bytes) -> tuple[str, ...]:
-        """Return the names that the first lines of *head* have beside these fields; none where there are too many."""
+        """Return the names that the first lines of *head* have beside these fields; none where there are too many.
+
+        A name that the parser cannot be told of is left out: its lines go the exact way.
+        """
         names: dict[str, None] = {}
         for line in head.split(b"\n")[:_LINES_LOOKED_AT]:
             try:
                 names |= dict.fromkeys(_keys.decode(line))
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 continue  # whoever reads the line will say so
-        unknown = tuple(name for name in names if name not in self.kinds)
+        unknown = tuple(name for name in names if name not in self.kinds and not NEEDS_ESCAPE.search(name))
         return unknown if len(unknown) <= _MOST_UNKNOWN else ()
 
 

@@ -43,12 +43,14 @@ class Run(NamedTuple):
         """
         text = np.frombuffer(self.text, np.uint8)
         more = len(text) - int(lengths.sum()) - (self.size - 1)
+        if more < 0 or self.text.count(b"\n") != self.size - 1:
+            return False
         if not more:
             ends = np.cumsum(lengths + 1)[:-1] - 1
             return bool((text[ends] == _END).all())
-        if more < 0 or self.text.count(b"\n") != self.size - 1:
-            return False
         ends = np.flatnonzero(text == _END)
+        if self.text.startswith(b"\n") or self.text.endswith(b"\n"):  # it parts nothing
+            return False
         if (text[ends - 1] != _CLOSES).any() or (text[ends + 1] != _OPENS).any():  # an object on two lines
             return False
         return more == _blanks(self.text) - sum(map(_blanks_within, self.columns))
