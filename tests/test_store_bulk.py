@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from quality_lab import formats
 from quality_lab.errors import InputError
 from quality_lab.formats import bulk as reading_in_bulk
+from quality_lab.formats.bulk_runs import Run
 from quality_lab.formats.columns import Batch
 from quality_lab.records import ReadNotes
 from quality_lab.store import Store, bulk, loading
@@ -536,6 +537,23 @@ def test_a_file_of_another_make_is_given_up_on_early(tmp_path: Path) -> None:
     together, singly = taken_and_not(path, "quality_lab.traces")
 
     assert (together, len(singly)) == (0, 40_000)
+
+
+def test_lines_that_go_the_exact_way_are_looked_for_once_in_all_their_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "traces.jsonl"
+    lines = many(4_000)
+    lines[::2] = [line.replace('"result":{}', '"result":"ok"') for line in lines[::2]]
+    path.write_text("\n".join(lines), "utf-8")
+    split = Run.split
+    looked = []
+    monkeypatch.setattr(Run, "split", lambda run: looked.append(len(run.text)) or split(run))
+
+    together, singly = taken_and_not(path, "quality_lab.traces")
+
+    assert (together, singly) == (2_000, list(range(1, 4_001, 2)))
+    assert sum(looked) <= path.stat().st_size
 
 
 def test_labels_of_the_five_are_taken_together_and_others_singly(tmp_path: Path) -> None:

@@ -156,8 +156,9 @@ class _File:
                 continue
             self._next += piece.size
             numbers.append(np.arange(first, self._next))
-            for at in np.flatnonzero(~plain[next(rest)]).tolist():
-                odd.append(raw_line(first + at, piece.split()[at].text))
+            if others := np.flatnonzero(~plain[next(rest)]).tolist():
+                texts = piece.split()
+                odd += [raw_line(first + at, texts[at].text) for at in others]
         lines = np.concatenate([np.zeros(0, np.int64), *numbers])
         yield from self._known.read(self._in_turn(odd, found, lines), self._reading)
         if plain.any():
