@@ -53,7 +53,7 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
     place_span_labels(connection)
     foldings = (("feedback", "feedback_uid", 0, fold_feedback), ("tool_calls", "call_uid", 1, fold_call))
     for table, key, weight, fold in foldings:
-        if _some(connection, table):
+        if _some(connection, table) and not _take_all(connection, table, key, weight):
             _merge_versions(connection, table, key, weight)
             settle(connection, table, key, weight, fold)
     for table in filter(lambda name: _some(connection, name), LINES):
@@ -72,6 +72,21 @@ def merge(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _some(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     return connection.execute(f"select 1 from staged_{table} limit 1").fetchone() is not None
+
+
+def _take_all(connection: duckdb.DuckDBPyConnection, table: str, key: str, weight: int) -> bool:
+    """Take in all staged rows if each has a key that nobody had before, as in most loads; say whether it is so."""
+    run = connection.execute
+    met = run(f"""
+        select 1 from (select {key} from staged_{table} group by all having count(*) > 1 limit 1)
+        union all select 1 from (select 1 from staged_{table} semi join {table} using ({key}) limit 1)
+        union all select 1 from (select 1 from versions where kind = '{table}' limit 1)""").fetchone()
+    if met is None:
+        run(f"insert into {table} select * exclude (unit) from staged_{table}")
+        run(f"""
+            insert into statuses
+            select unit, {weight}, 'loaded' from staged_{table} where unit is not null""")
+    return met is None
 
 
 def _merge_versions(connection: duckdb.DuckDBPyConnection, table: str, key: str, weight: int) -> None:
@@ -225,6 +240,8 @@ def _merge_conversations(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _merge_messages(connection: duckdb.DuckDBPyConnection) -> None:
     """A message that is written again, more complete, replaces the earlier one."""
+    if _take_all(connection, "messages", "conversation_uid, position", 1):
+        return
     run = connection.execute
     columns = list(columns_of(connection, "messages"))
     names = ", ".join(columns)
