@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ import duckdb
 from quality_lab import formats
 from quality_lab.errors import UnrecognisedFormat
 from quality_lab.records import ReadNotes
+from quality_lab.store.batches import append, columns_of
 from quality_lab.store.load_report import FileReport
 from quality_lab.store.losses import Losses, merged_from
 from quality_lab.store.row_values import Place
@@ -123,27 +124,30 @@ def without_search_for_cycles() -> Iterator[None]:
             gc.enable()
 
 
-def count_statuses(connection: duckdb.DuckDBPyConnection, reading: Reading) -> None:
-    """Add to the report of a file what its units came to."""
-    first, last = reading.first_unit, reading.first_unit + UNITS_OF_A_FILE
+def count_statuses(connection: duckdb.DuckDBPyConnection, readings: Sequence[Reading]) -> None:
+    """Add to the reports of files what their units came to."""
     rows = connection.execute(
         """
         with decisive as (
-            select unit, status from statuses where unit >= $first and unit < $last
+            select unit, status from statuses
+            where unit is not null
             qualify weight = min(weight) over (partition by unit)
         ), ranked as (
             select unit, min(case status when 'loaded' then 1 when 'updated' then 2 when 'merged' then 3
                                          when 'unchanged' then 4 else 5 end) as best
             from decisive group by unit
         )
-        select best, count(*) from ranked group by best
+        select unit // $size as file, best, count(*) from ranked group by all
         union all
-        select 0, count(*) from recounted where unit >= $first and unit < $last""",
-        {"first": first, "last": last},
+        select unit // $size, 0, count(*) from recounted group by all""",
+        {"size": UNITS_OF_A_FILE},
     ).fetchall()
-    report = reading.report
-    report.loaded += reading.laid_down
-    for best, count in rows:
+    reports = {reading.first_unit // UNITS_OF_A_FILE: reading.report for reading in readings}
+    for reading in readings:
+        reading.report.loaded += reading.laid_down
+    for file, best, count in rows:
+        if (report := reports.get(file)) is None:
+            continue  # it could not be read to its end
         if best:
             name = ("loaded", "updated", "merged", "unchanged", "rejected")[best - 1]
             setattr(report, name, getattr(report, name) + count)
@@ -151,30 +155,34 @@ def count_statuses(connection: duckdb.DuckDBPyConnection, reading: Reading) -> N
             report.loaded -= count
 
 
-def loaded_before(connection: duckdb.DuckDBPyConnection, source_id: int) -> tuple[str, str] | None:
-    """Return digest and report of a file as it was loaded before; None where it was not."""
-    return connection.execute(
-        "select digest, report from sources where source_id = $id", {"id": source_id}
-    ).fetchone()
+def loaded_before(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, str]]:
+    """Return digest and report of every file that was loaded before, by its number."""
+    rows = connection.execute("select source_id, digest, report from sources").fetchall()
+    return {source_id: (digest, report) for source_id, digest, report in rows}
 
 
-def remember(connection: duckdb.DuckDBPyConnection, file: ReadFile) -> None:
-    """Write down a file that was loaded, in place of what it was before."""
-    remembered, report = file.remembered, file.reading.report
-    connection.execute("delete from sources where source_id = $id", {"id": remembered.source_id})
+def remember(connection: duckdb.DuckDBPyConnection, files: Sequence[ReadFile]) -> None:
+    """Write down files that were loaded, in place of what they were before."""
+    latest = {file.remembered.source_id: file for file in files}
+    rows: list[list[object]] = []
+    for source_id, file in latest.items():
+        remembered, report = file.remembered, file.reading.report
+        rows.append(
+            [
+                source_id,
+                _shown(remembered.path),
+                remembered.digest,
+                report.format,
+                remembered.tenant,
+                remembered.options,
+                file.size_bytes,
+                json.dumps(report.to_json()),
+            ]
+        )
     connection.execute(
-        "insert into sources values ($id, $path, $digest, $format, $tenant, $options, $size, $report)",
-        {
-            "id": remembered.source_id,
-            "path": _shown(remembered.path),
-            "digest": remembered.digest,
-            "format": report.format,
-            "tenant": remembered.tenant,
-            "options": remembered.options,
-            "size": file.size_bytes,
-            "report": json.dumps(report.to_json()),
-        },
+        "delete from sources where source_id in (select unnest($ids::bigint[]))", {"ids": list(latest)}
     )
+    append(connection, "sources", columns_of(connection, "sources"), rows)
 
 
 def _shown(path: str) -> str:

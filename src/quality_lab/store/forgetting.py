@@ -30,6 +30,10 @@ class Erased:
         """Return how many rows went."""
         return sum(self.rows.values())
 
+    def of(self, source_id: int) -> tuple[int, int]:
+        """Return how many lines of one source held it, and how many of these were in quarantine."""
+        return self.lines[source_id], self.rejected[source_id]
+
 
 def erase(
     connection: duckdb.DuckDBPyConnection, forgotten: Forgotten, *, arrived: Collection[int] | None = None

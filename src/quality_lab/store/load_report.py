@@ -71,7 +71,7 @@ class FileReport:
     reason: str | None = None  # why it failed or was not recognised
     named: bool = True  # given by name, not found inside a folder
 
-    def leave_out(self, lines: int, *, rejected: int) -> None:
+    def leave_out(self, lines: int, rejected: int) -> None:
         """Count *lines* that were read, so many of them *rejected*, as forgotten: they brought nothing."""
         self._forget("rejected", rejected)
         rest = lines - rejected

@@ -70,6 +70,7 @@ class Loading:
     _merged_up_to: int = 0
     _next_unit: int = 0
     _files: list[ReadFile] = field(default_factory=list)
+    _loaded_before: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def start(self) -> None:
         """Lay out the staging tables."""
@@ -78,6 +79,7 @@ class Loading:
         for table in TABLES:
             self._columns[table] = columns_of(self.connection, table) | {"unit": "BIGINT"}
         self._quarantine = Quarantine(self.connection)
+        self._loaded_before = loaded_before(self.connection)
 
     def take(self, found: Found, options: LoadOptions, *, keep: bool = False) -> None:
         """Read one file into staging; what cannot be read at all becomes a report that says why."""
@@ -101,8 +103,7 @@ class Loading:
     def _take(
         self, found: Found, options: LoadOptions, report: FileReport, *, keep: bool, pool: ThreadPoolExecutor
     ) -> None:
-        path, digest = found.path, None
-        size = path.stat().st_size
+        path, size, digest = found.path, found.path.stat().st_size, None
         if keep:
             digest = digest_of(path)
             path = keep_copy(path, digest, home=self.home)
@@ -112,7 +113,7 @@ class Loading:
             tenant=options.tenant,
             options=options.as_text(),
         )
-        stored = loaded_before(self.connection, remembered.source_id)
+        stored = self._loaded_before.get(remembered.source_id)
         if stored is not None:
             digest = digest or digest_of(path)
             if stored[0] == digest and not (self._uncovers and path == self._journal / "cases.jsonl"):
@@ -122,13 +123,15 @@ class Loading:
             report.reason = "the file is empty: no lines, nothing to load"
             return
         self._uncovers |= path == self._journal / "retractions.jsonl"
-        # A digest takes as long as reading: it is taken meanwhile, of what was there before reading began.
-        waiting = pool.submit(digest_of, path, 0 if digest else size)
+        # A digest takes as long as reading: that of a large file is taken meanwhile, of what is there by now.
+        waiting = pool.submit(digest_of, path, size) if digest is None and size >= BULK_FROM else None
         reader = reader_of(path, options, named=found.named)
         report.format = reader.name
         reading = self._next_reading(report, options, remembered.source_id)
+        if waiting is None:
+            digest = digest or digest_of(path, size)
         self._read(path, reader, reading, size=size)
-        remembered = replace(remembered, digest=digest or waiting.result())
+        remembered = replace(remembered, digest=waiting.result() if waiting else digest or "")
         self._files.append(ReadFile(reading=reading, remembered=remembered, size_bytes=size))
 
     def take_records(self, records: Sequence[Record], *, origin: str, tenant: str) -> None:
@@ -147,14 +150,14 @@ class Loading:
         What was *forgotten* goes out again in the same breath.
         """
         self._merge()
-        for file in self._files:
-            count_statuses(self.connection, file.reading)
-            remember(self.connection, file)
+        self._quarantine.lay_down()
+        count_statuses(self.connection, [file.reading for file in self._files])
+        remember(self.connection, self._files)
         erased = erase(self.connection, forgotten, arrived=[one.remembered.source_id for one in self._files])
-        for file in self._files:
-            if lines := erased.lines[source := file.remembered.source_id]:
-                file.reading.report.leave_out(lines, rejected=erased.rejected[source])
-                remember(self.connection, file)
+        fewer = [file for file in self._files if erased.lines[file.remembered.source_id]]
+        for file in fewer:
+            file.reading.report.leave_out(*erased.of(file.remembered.source_id))
+        remember(self.connection, fewer)
 
     @property
     def _journal(self) -> Path:
