@@ -10,6 +10,7 @@ from typing import get_args
 import msgspec
 
 from quality_lab.formats.contract import Reading
+from quality_lab.formats.json_pieces import object_of
 from quality_lab.formats.making import quick
 from quality_lab.formats.mapping.endings import Answer, failure, length_ms
 from quality_lab.formats.mapping.one_record import OneRecord, refuse_doubles
@@ -43,8 +44,11 @@ class RecordMaker:
 
         Raises: Refused, msgspec.DecodeError.
         """
-        _whole.decode(text)
-        top = Node(text.strip())
+        try:
+            top = Node(text.strip(), object_of(text))
+        except (msgspec.MsgspecError, RecursionError):  # no object, or one that has keys of lone surrogates
+            _whole.decode(text)
+            top = Node(text.strip())
         if top.raw[:1] == b"{":
             refuse_doubles(top)
         elif top.raw[:1] != b"[":
@@ -139,7 +143,7 @@ class RecordMaker:
 
     def _place(self, *where: object) -> int:
         """Return how many were at this place before, and count one more."""
-        count = self._times[where]
+        count = self._times.get(where, 0)
         self._times[where] = count + 1
         return count
 

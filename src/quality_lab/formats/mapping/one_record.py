@@ -52,7 +52,7 @@ def _keys_of(pairs: list[tuple[str, object]]) -> list[str]:
 
 # What it makes of an object are its keys, every time that they stand there. Numbers stay text: they may be long.
 _keys = json.JSONDecoder(object_pairs_hook=_keys_of, parse_int=str, parse_float=str)
-_quoted = lru_cache(maxsize=4096)(quoted)
+_MOST_KEYS = 64  # of an object whose frame is remembered
 
 
 def refuse_doubles(top: Node) -> None:
@@ -79,12 +79,18 @@ def _is_whole(top: Node) -> bool:
 
     Then no member is missing among them, as of two with one key the first is.
     """
-    text, held = top.raw, top.members
-    for colon, comma in ((b": ", b", "), (b":", b",")):
-        first = next(iter(held), "")
-        if text.startswith(b"{" + _quoted(first) + colon):
-            return (
-                text
-                == b"{" + comma.join([_quoted(key) + colon + node.raw for key, node in held.items()]) + b"}"
-            )
-    return False
+    held = top.pieces
+    keys, values = tuple(held), tuple(held.values())
+    return len(keys) <= _MOST_KEYS and any(
+        _frame(keys, colon, comma) % values == top.raw for colon, comma in ((b": ", b", "), (b":", b","))
+    )
+
+
+@lru_cache(maxsize=256)
+def _frame(keys: tuple[str, ...], colon: bytes, comma: bytes) -> bytes:
+    """Return the text of an object with these *keys*, and `%b` for each value.
+
+    >>> _frame(("a", "5 %"), b":", b",")
+    b'{"a":%b,"5 %%":%b}'
+    """
+    return b"{" + comma.join([quoted(key).replace(b"%", b"%%") + colon + b"%b" for key in keys]) + b"}"

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from quality_lab.formats.json_pieces import list_in, object_in, string_in
+from quality_lab.formats.json_pieces import Pieces, list_in, object_in, string_in
 
 _any = msgspec.json.Decoder()
 EACH = None  # the step that stands for every element of a list
@@ -83,26 +83,47 @@ def written_path(*keys: str) -> str:
     return ".".join(parts).replace(".[]", "[]")
 
 
+def text_in(raw: bytes) -> str | None:
+    """Return a value as text: a string's own, any other as it is written; None for null and ""."""
+    if raw[:1] != b'"':
+        return None if raw == b"null" else raw.decode()
+    return (string_in(raw) if b"\\" in raw else raw[1:-1].decode()) or None
+
+
 class Node:
     """A value in a record: its text as written, and what stands below it, parsed when somebody asks."""
 
-    __slots__ = ("_elements", "_members", "_text", "raw")
+    __slots__ = ("_elements", "_nodes", "_pieces", "_text", "raw")
 
-    def __init__(self, raw: bytes) -> None:
-        """Keep the JSON text of the value."""
+    def __init__(self, raw: bytes, pieces: Pieces | None = None) -> None:
+        """Keep the JSON text of the value, and of what stands in it where that is known."""
         self.raw = raw
-        self._members: dict[str, Node] | None = None
+        self._pieces = pieces
+        self._nodes: dict[str, Node] | None = None  # those of them that somebody asked for
         self._elements: list[Node] | None = None
         self._text: str | Literal[False] | None = False  # False: nobody has asked yet
 
     @property
-    def members(self) -> dict[str, Node]:
-        """Return what stands in an object (or in the object that a string holds), by key; else nothing."""
-        found = self._members
+    def pieces(self) -> Pieces:
+        """Return the texts that stand in an object (or in the object that a string holds), by key; else nothing."""
+        found = self._pieces
         if found is None:
-            pieces = object_in(self.raw)
-            found = self._members = {} if pieces is None else {key: Node(raw) for key, raw in pieces.items()}
+            found = self._pieces = object_in(self.raw) or {}
         return found
+
+    def member(self, key: str) -> Node | None:
+        """Return what stands under *key* in such an object, or None."""
+        if self._nodes is None:
+            self._nodes = {}
+        found = self._nodes.get(key)
+        if found is None and (raw := self.pieces.get(key)) is not None:
+            found = self._nodes[key] = Node(raw)
+        return found
+
+    @property
+    def members(self) -> dict[str, Node]:
+        """Return all that stands in such an object, by key."""
+        return {key: node for key in self.pieces if (node := self.member(key)) is not None}
 
     @property
     def elements(self) -> list[Node]:
@@ -130,7 +151,7 @@ class Node:
             if step is None:  # EACH
                 each = (element.first(steps[place + 1 :]) for element in node.elements)
                 return next((found for found in each if found is not None), None)
-            below = node.members.get(step) if step.__class__ is str else node.below(step)
+            below = node.below(step)
             if below is None:
                 return None
             node = below
@@ -139,7 +160,7 @@ class Node:
     def below(self, step: str | int) -> Node | None:
         """Return the value under a key or an index, or None."""
         if isinstance(step, str):
-            return self.members.get(step)
+            return self.member(step)
         return self.elements[step] if step < len(self.elements) else None
 
     @property
@@ -156,9 +177,7 @@ class Node:
     def text(self) -> str | None:
         """Return it as text: a string's own, any other value as it is written; None for null and ""."""
         if self._text is False:
-            raw = self.raw
-            text = None if raw == b"null" else string_in(raw) if raw[:1] == b'"' else raw.decode()
-            self._text = text or None
+            self._text = text_in(self.raw)
         return self._text
 
     @property

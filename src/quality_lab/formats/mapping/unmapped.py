@@ -30,11 +30,11 @@ def unmapped(record: Node, tree: Tree) -> list[str]:
 
 
 def _add_unmapped(node: Node, tree: Tree, above: tuple[str, ...], found: list[str]) -> None:
-    for name, below in node.members.items():
+    for name in node.pieces:
         known = tree.get(name) if name != _LEAF else None
         if known is None:
             found.append(written_path(*above, name))
-        elif _LEAF not in known:
+        elif _LEAF not in known and (below := node.member(name)) is not None:
             _add_unmapped(below, known, (*above, name), found)
     inside = tree.get(EACH)
     if inside is not None and _LEAF not in inside:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
 import msgspec
 
 from quality_lab.formats.exact import is_json
-from quality_lab.formats.json_pieces import quoted
-from quality_lab.formats.mapping.paths import Node, Path
+from quality_lab.formats.json_pieces import quoted, string_in
+from quality_lab.formats.mapping.paths import Node, Path, text_in
 from quality_lab.formats.mapping.rules import (
     MICROSECONDS,
     MILLISECONDS,
@@ -51,7 +51,7 @@ class Place:
     def found(self, value: Value | None) -> Node | None:
         """Return the first value of a rule that is more than null and ""; a null where there is only that."""
         if value is not None and value.key is not None:
-            return self.here.members.get(value.key)
+            return self.here.member(value.key)
         empty: Node | None = None
         for path in () if value is None else value.paths:
             node = self.node(path)
@@ -65,8 +65,8 @@ class Place:
         if value is None:
             return None
         if value.key is not None:
-            plain = self.here.members.get(value.key)
-            return None if plain is None else plain.text
+            plain = self.here.pieces.get(value.key)
+            return None if plain is None else text_in(plain)
         if value.const is not None:
             return value.const
         if value.joined:
@@ -77,6 +77,8 @@ class Place:
 
     def json(self, value: Value) -> bytes | None:
         """Return what a rule leads to as JSON text: as written, or an object of the fields that it lists."""
+        if value.key is not None:
+            return self.here.pieces.get(value.key)
         if value.const is not None:
             return quoted(value.const)
         if value.fields:
@@ -103,7 +105,7 @@ class Place:
         raw = self.json(value)
         if raw is None or (cells and raw == b'""'):
             return None, "absent"
-        inner = Node(raw).string if value.read_as != "text" else None
+        inner = string_in(raw) if value.read_as != "text" else None
         if inner is not None:
             looks = value.read_as == "json" or inner.lstrip()[:1] in ("{", "[")
             if looks and inner and is_json(inner.encode()):
@@ -124,9 +126,14 @@ class Place:
 
         Raises: Refused: what stands there is no such time.
         """
-        node = None if rule is None else self.found(rule.value)
-        text = None if node is None else node.text
-        if rule is None or node is None or text is None:
+        if rule is None:
+            return None
+        if rule.value.key is not None:
+            text = self.text(rule.value)
+        else:
+            node = self.found(rule.value)
+            text = None if node is None else node.text
+        if text is None:
             return None
         path = rule.value.paths[0].text
         if rule.pattern is not None:
@@ -195,20 +202,17 @@ class Place:
 def _holds(condition: Condition, node: Node) -> bool:
     if condition.verb == "nonempty":
         return node.is_nonempty
-    test: Callable[[Scalar], bool]
-    if condition.verb in ("equals", "not_equals"):
-        test = lambda wanted: _same(node, wanted)  # noqa: E731  # one of two, chosen here
-    else:
-        text = (node.text or "").lstrip() if condition.verb == "starts_with" else node.text or ""
-        how = str.startswith if condition.verb == "starts_with" else str.__contains__
-        test = lambda wanted: how(text, str(wanted))  # noqa: E731  # as above
-    met = any(map(test, condition.wanted))
-    return met if condition.verb != "not_equals" else not met and not node.is_null
-
-
-def _same(node: Node, wanted: Scalar) -> bool:
-    """Say whether a value is the *wanted* one; a text is compared as what it spells, since cells are texts."""
     text = node.text or ""
+    if condition.verb in ("equals", "not_equals"):
+        met = any(_same(text, wanted) for wanted in condition.wanted)
+        return met if condition.verb == "equals" else not met and not node.is_null
+    if condition.verb == "starts_with":
+        return text.lstrip().startswith(tuple(map(str, condition.wanted)))
+    return any(str(wanted) in text for wanted in condition.wanted)
+
+
+def _same(text: str, wanted: Scalar) -> bool:
+    """Say whether a value is the *wanted* one; a text is compared as what it spells, since cells are texts."""
     if isinstance(wanted, bool):
         spelt = "true" if wanted else "false"
         return text == spelt or text.strip().casefold() == spelt
