@@ -148,6 +148,35 @@ def test_a_long_answer_of_which_only_the_head_is_read_ends_with_141_and_in_silen
     assert (ran.stdout.splitlines(), ran.stderr) == (["x" * 70, "141"], "")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("redirection", "why"), [(">/dev/full", "No space left on device"), (">&-", "it is closed")]
+)
+@pytest.mark.parametrize("arguments", ["formats --json", "tools booking get", "--help"])
+def test_a_standard_output_that_takes_nothing_is_3_and_is_said(
+    tmp_path, arguments, redirection, why, unbuffered
+):
+    command = f"exec {sys.executable} -m quality_lab {arguments} {redirection}"
+    surroundings = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "QUALITY_LAB_HOME": str(tmp_path)}
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=surroundings)
+
+    assert ran.returncode == 3
+    assert ran.stderr == f"quality-lab: standard output cannot be written: {why}\n"
+
+
+def test_what_is_told_on_a_closed_standard_error_does_not_slip_into_standard_output(tmp_path):
+    command = f"exec {sys.executable} -m quality_lab failing-tools --json --home {tmp_path} 2>&-"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert (ran.returncode, ran.stdout) == (1, "[]\n")
+
+
+def test_an_error_of_the_system_names_the_file_and_not_its_own_number(verb_that):
+    verb_that(lambda: open("/no/such/file"))  # noqa: PTH123, SIM115  # it cannot be opened
+
+    assert run("try").err == "quality-lab: /no/such/file: No such file or directory\n"
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [(errors.NoData, 1), (errors.StoreBusy, 3), (errors.ServiceError, 4), (OSError, 3)],

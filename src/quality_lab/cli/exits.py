@@ -17,13 +17,13 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, TextIO, cast
 
 import click
 
 from quality_lab.answers import visible
-from quality_lab.errors import QualityLabError
+from quality_lab.errors import OutputError, QualityLabError
 
 PROGRAM = "quality-lab"
 COMPLETING = "_QUALITY_LAB_COMPLETE"  # set by a shell that asks for completions
@@ -35,17 +35,52 @@ UNREAD = 141  # 128 and the number of SIGPIPE
 
 def run(arguments: Sequence[str] | None) -> NoReturn:
     """Run the program on *arguments* and leave with the code of what happened; messages go to stderr."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its escape
             stream.reconfigure(errors="backslashreplace")
+    code = UNWRITABLE
     try:
         code = _code_of(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         code = UNREAD
+    except OSError as error:  # an answer that fits the buffer meets a full disk only here
+        if code != UNWRITABLE:  # else it was said
+            print(f"{PROGRAM}: {_unwritten(error)}", file=sys.stderr)
+        code = UNWRITABLE
     if code in (UNWRITABLE, UNREAD):
         _let_go_of_stdout()
     sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """Put something in the place of streams that the caller closed: Python leaves nothing there.
+
+    What is told on a closed standard error goes nowhere, and not to standard output; standard output stays
+    unwritable. Either way no file that is opened later takes their number.
+    """
+    for name, descriptor, mode in (("stdout", 1, "r"), ("stderr", 2, "w")):
+        if getattr(sys, name) is None:
+            nowhere = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115  # open while we run
+            if nowhere.fileno() != descriptor:
+                os.dup2(nowhere.fileno(), descriptor)
+            setattr(sys, name, nowhere)
+
+
+def _unwritten(error: OSError) -> str:
+    return f"standard output cannot be written: {error.strerror or 'it is closed'}"
+
+
+@contextlib.contextmanager
+def _said_where() -> Iterator[None]:
+    """Raise OutputError where standard output takes nothing, though somebody reads it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(_unwritten(error)) from error
 
 
 class _Watched:
@@ -58,7 +93,13 @@ class _Watched:
     def write(self, text: str) -> int:
         """Write *text* on."""
         self.untouched = self.untouched and not text
-        return self._stream.write(text)
+        with _said_where():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        """See what was written so far on its way."""
+        with _said_where():
+            self._stream.flush()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -71,7 +112,7 @@ def _code_of(arguments: Sequence[str] | None) -> int:
     out = _Watched(sys.stdout)
 
     def failed(error: Exception, code: int) -> int:
-        print(f"{PROGRAM}: {visible(str(error), keep=chr(10))}", file=sys.stderr)
+        print(f"{PROGRAM}: {visible(_words_of(error), keep=chr(10))}", file=sys.stderr)
         if code != USAGE and asks_for_json(given):
             with contextlib.redirect_stdout(cast(TextIO, out)):
                 print_error(error)
@@ -111,13 +152,22 @@ def print_error(error: Exception) -> None:
 
     if not getattr(sys.stdout, "untouched", False):
         return
-    with contextlib.suppress(OSError):  # an output that takes nothing takes no word on that either
-        print_json({"error": {"kind": type(error).__name__, "message": str(error)}})
+    with contextlib.suppress(
+        OSError, OutputError
+    ):  # an output that takes nothing takes no word on that either
+        print_json({"error": {"kind": type(error).__name__, "message": _words_of(error)}})
+
+
+def _words_of(error: Exception) -> str:
+    """Return what *error* says; of a file, its name and what was wrong with it, without the system's number."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def _let_go_of_stdout() -> None:
     """See to it that nothing left in a buffer is written, and fails again, when Python shuts down."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
