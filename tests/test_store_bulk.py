@@ -556,6 +556,21 @@ def test_lines_that_go_the_exact_way_are_looked_for_once_in_all_their_neighbours
     assert sum(looked) <= path.stat().st_size
 
 
+def test_of_long_lines_few_are_held_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    long = '"result":{"text":"' + "word " * 40_000 + '"}'
+    path.write_text("\n".join(line.replace('"result":{}', long) for line in many(200)), "utf-8")
+    known = formats.by_name("quality_lab.traces")
+
+    found = formats.read_in_bulk(
+        path, known, options=formats.ReadOptions(), notes=ReadNotes(), display_path="file"
+    )
+    batches = [len(one.lines) for one in found if isinstance(one, Batch)]
+
+    assert sum(batches) == 200
+    assert max(batches) * 200_000 < 20_000_000
+
+
 def test_labels_of_the_five_are_taken_together_and_others_singly(tmp_path: Path) -> None:
     path = tmp_path / "feedback.jsonl"
     lines = [LABEL_START.replace('"id":100', f'"id":{at}') for at in range(1, 1_001)]

@@ -46,6 +46,7 @@ from quality_lab.formats.validation import tally
 Fields = TypeVar("Fields", bound=msgspec.Struct)
 
 ROWS = 8_192  # of a batch, about
+_MOST_BYTES = 16 << 20  # of a batch, about: lines may be long
 _WORTH_LOOKING = 10_000  # lines after which it is decided whether a file is worth reading so
 _NEIGHBOURS = 8  # lines that are not looked at further where one of them does not fit
 
@@ -110,13 +111,13 @@ class _File:
     def read(self, runs: Iterator[tuple[bytes, str | None]]) -> Iterator[Unit | Batch]:
         """Yield what stands in *runs* of lines."""
         held: list[Run | Line] = []
-        count = 0
+        count = size = 0
         for text, problem in runs:
             hopeless = self._next > _WORTH_LOOKING and self._taken < self._next // 2
             plain = _without_returns(text) if b"\r" in text else text
             if problem is not None or hopeless or plain is None or not _is_utf8(text):
                 yield from self._batch(held)
-                held, count = [], 0
+                held, count, size = [], 0, 0
                 raws = list(lines_of(text, problem, first=self._next, end=b"\n"))
                 self._next = raws[-1].line + 1
                 yield from self._known.read(iter(raws), self._reading)
@@ -124,9 +125,10 @@ class _File:
             for piece in parsed(plain, self._decoder):
                 held.append(piece)
                 count += piece.size if isinstance(piece, Run) else 1
-            if count >= (ROWS if self._taken else _WORTH_LOOKING):
+            size += len(text)
+            if count >= (ROWS if self._taken else _WORTH_LOOKING) or size >= _MOST_BYTES:
                 yield from self._batch(held)
-                held, count = [], 0
+                held, count, size = [], 0, 0
         yield from self._batch(held)
 
     def _batch(self, pieces: list[Run | Line]) -> Iterator[Unit | Batch]:
