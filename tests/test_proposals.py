@@ -226,6 +226,21 @@ def test_the_tracked_record_that_was_updated_last_is_the_state(builder):
     assert (one.state, one.recurred) == ("pending", False)
 
 
+def test_an_example_shows_what_its_call_was_given_whenever_that_was(builder):
+    times = {"old": MONDAY - timedelta(days=90), "new": MONDAY, "undated": None}
+    for name, created_at in times.items():
+        call = builder.call(arguments=f'{{"of":"{name}"}}', created_at=created_at, conversation_id=name)
+        builder.label(call, "bad_args")
+
+    store = builder.store()
+
+    for filters in (Filters(), Filters(source=("rag_reply",))):
+        (one,) = proposals(store, filters=filters)
+        assert {example.arguments for example in one.examples} == {f'{{"of":"{name}"}}' for name in times}
+    (one,) = proposals(store, filters=Filters(since="2026-06-01", time="call"))
+    assert [example.arguments for example in one.examples] == ['{"of":"new"}']
+
+
 def test_examples_show_noted_calls_first_and_no_call_twice(builder):
     noted, debated, plain = builder.calls(3, arguments='{"amount":5}')
     builder.label(noted, "bad_args", note="THB, not USDT")

@@ -133,7 +133,7 @@ def failing_tools(
 
 
 def _asked(store: Asks, filters: Filters, by: RankBy, top: int | None) -> Answer[FailingTool]:
-    sums = put(store, ToolSums, "failing_tools", filters)
+    sums = put(store, ToolSums, "failing_tools", filters, joins_calls=True)
     weeks = weeks_between(filters, [row.first_at for row in sums], [row.last_at for row in sums])
     bare = any(row.seen > row.calls for row in sums)
     outside = untraced(store, filters=filters) if bare else []

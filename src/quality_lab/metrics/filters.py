@@ -150,6 +150,7 @@ class Filters:
         return {
             **{f"{name}s": list(getattr(self, name)) for name in _LISTS},
             "picks_calls": self.picks_calls or of_calls.bounded,
+            "joins_calls": False,
             "error": self.error,
             "since": _naive(of_calls.since),
             "until": _naive(of_calls.until),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from quality_lab.labels import FIVE
-from quality_lab.metrics.asking import Asks, put, put_among
-from quality_lab.metrics.filters import EVERYTHING, Filters
+from quality_lab.metrics.asking import Asks, put_among
+from quality_lab.metrics.filters import Filters
 
 MOST_OF_A_KIND = 20  # newest labels of one kind on one tool and source that are looked at
 _BETWEEN = "\x1f"
@@ -42,14 +42,6 @@ class Evidence:
     line: int | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Reach:
-    """How far back the calls reach on which the newest labels stand."""
-
-    undated: int  # calls of which nobody knows when they were made
-    first_at: datetime | None
-
-
 def evidence(
     store: Asks, *, filters: Filters, groups: Collection[tuple[str, str, str | None, str]]
 ) -> list[Evidence]:
@@ -74,19 +66,6 @@ def evidence(
         time="label",
         room=__package__,
         most=MOST_OF_A_KIND,
-        called_from=None if filters == EVERYTHING else _first_call(store, filters),
+        joins_calls=True,
     )
     return sorted(rows, key=lambda row: (row.age, row.feedback_uid))
-
-
-def _first_call(store: Asks, filters: Filters) -> datetime | None:
-    """Return since when the calls were made that are looked at; None where some are undated, or there are none.
-
-    Asking for it first pays: arguments and results are long, and stored in the order in which calls were made.
-    """
-    (reach,) = put(
-        store, _Reach, "evidence_reach", filters, time="label", room=__package__, most=MOST_OF_A_KIND
-    )
-    if reach.undated or reach.first_at is None:
-        return None
-    return reach.first_at.replace(tzinfo=None)  # as the tables hold it, in UTC

@@ -1,22 +1,36 @@
 -- One row is a label of the newest $most of its kind on the calls of one tool and source, with the call that it is
--- about; group_key names the kind, and age is 1 for its newest. No call that it is about was made before
--- $called_from, which spares reading the long texts of those.
+-- about; group_key names the kind, and age is 1 for its newest. No such call was made before the first of them, which
+-- spares reading the long texts of those.
 -- steps: picked, labels, standing, placed
 with
 aged as (
-    select feedback_uid, group_key,
-           row_number() over (partition by group_key order by labelled_at desc nulls last, feedback_uid) as age
+    select *,
+           row_number() over (
+               partition by tenant, tool_name, source, label order by labelled_at desc nulls last, feedback_uid
+           ) as age
     from placed
+),
+newest as (
+    select feedback_uid, call_uid, called_at, tenant, tool_name, age,
+           tenant || chr(31) || tool_name || chr(31) || source || chr(31) || label as group_key
+    from aged
+    where age <= $most
+),
+told as (
+    select *
+    from tool_calls
+    where created_at >= (select min(called_at) from newest)
+    union all
+    select *
+    from tool_calls
+    where created_at is null
 )
-select a.group_key, a.age,
-       coalesce(t.tenant, l.tenant) as tenant, coalesce(t.tool_name, l.tool_name, '') as tool_name,
+select a.group_key, a.age, a.tenant, a.tool_name,
        coalesce(t.source, l.source) as source, l.label, l.feedback_uid, l.call_uid, l.author, l.note,
        l.created_at as labelled_at, l.expected_tool, l.expected_arguments,
        t.conversation_id, t.arguments, t.arguments_state, t.result, t.outcome, t.error_text,
        t.created_at as called_at, f.path as file, t.line
-from aged as a
+from newest as a
 join feedback as l on l.feedback_uid = a.feedback_uid
-left join (select * from tool_calls where $called_from is null or created_at >= $called_from) as t
-    on t.call_uid = l.call_uid
+left join told as t on t.call_uid = a.call_uid
 left join sources as f on f.source_id = t.source_id
-where a.age <= $most

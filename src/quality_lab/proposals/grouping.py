@@ -133,7 +133,7 @@ def proposal_id(tenant: str, fingerprint: str) -> str:
 
 
 def _asked(store: Asks, filters: Filters, top: int | None) -> Answer[Proposal]:
-    sums = put(store, GroupSums, "groups", filters, time="label", room=__package__)
+    sums = put(store, GroupSums, "groups", filters, time="label", room=__package__, joins_calls=True)
     weeks = weeks_between(filters, [row.first_made_at for row in sums], [row.last_made_at for row in sums])
     graded = sorted((_Graded.of(row, weeks) for row in sums), key=_Graded.place)
     shown = graded if top is None else graded[:top]

@@ -13,15 +13,15 @@ def heavy_questions() -> tuple[tuple[str, dict[str, Any]], ...]:
     """Return texts and parameters of the questions whose rows are worth keeping when the lab changes."""
     return (
         prepared("label_counts", EVERYTHING, time="label", by=None, joins_calls=False),
-        prepared("failing_tools", EVERYTHING),
+        prepared("failing_tools", EVERYTHING, joins_calls=True),
         prepared("untraced", EVERYTHING),
-        prepared("groups", EVERYTHING, time="label", room=__package__),
+        prepared("groups", EVERYTHING, time="label", room=__package__, joins_calls=True),
         prepared(
             "evidence",
             EVERYTHING,
             time="label",
             room=__package__,
             most=MOST_OF_A_KIND,
-            called_from=None,
+            joins_calls=True,
         ),
     )

@@ -4,6 +4,5 @@
 agent_calls as (
     select *
     from picked
-    where outcome <> 'guard'
-      and (cardinality($actors) > 0 or actor not in ('guard', 'user'))
+    where of_agent
 )

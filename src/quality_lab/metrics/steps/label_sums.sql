@@ -17,8 +17,9 @@ label_sums as (
         group by grouped_by
     ),
     named as (
-        select 'good_reply' as label union all select 'wrong_tool' union all select 'missing_tool'
-        union all select 'bad_args' union all select 'other' union all select 'unmapped' union all select 'disputed'
+        select label
+        from (values ('good_reply'), ('wrong_tool'), ('missing_tool'), ('bad_args'), ('other'), ('unmapped'), ('disputed'))
+            as every_label (label)
     ),
     every as (
         select e.grouped_by, n.label

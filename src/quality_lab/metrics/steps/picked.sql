@@ -1,7 +1,7 @@
 -- laid in
--- matching: one row is a call that the filters pick, whenever it was made.
+-- matching: one row is a call that the filters pick, whenever it was made, and whether it is of the agent's side.
 matching as (
-    select *
+    select *, outcome <> 'guard' and (cardinality($actors) > 0 or actor not in ('guard', 'user')) as of_agent
     from tool_calls
     where (cardinality($tools) = 0 or array_contains($tools, tool_name))
       and (cardinality($sources) = 0 or array_contains($sources, source))
