@@ -105,6 +105,31 @@ def test_help_is_fine_and_lists_every_verb():
     assert all(f"  {verb.name} " in ran.out for verb in program.VERBS)
 
 
+def _commands(group: click.Group, path: tuple[str, ...] = ()):
+    """Yield each command below *group* that does something itself, with the words that name it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*path, name))
+        else:
+            yield (*path, name), {option for parameter in command.params for option in parameter.opts}
+
+
+def test_every_command_takes_a_home_and_json_but_the_one_that_hands_the_screen_to_jupyterlab():
+    lacking = {
+        " ".join(words): sorted({"--home", "--json"} - options)
+        for words, options in _commands(program.program)
+        if not {"--home", "--json"} <= options
+    }
+
+    assert lacking == {"notebook": ["--json"]}
+
+
+def test_a_verb_that_reads_no_home_takes_one_all_the_same(tmp_path):
+    assert run("formats", "--home", tmp_path, "--json").document == run("formats", "--json").document
+
+
 def test_the_module_is_the_command():
     ran = quality_lab("--version")
 

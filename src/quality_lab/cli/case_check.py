@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from quality_lab.cli.options import example, with_json
+from quality_lab.cli.options import example, with_json, with_unread_home
 from quality_lab.errors import InputError, NoData
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 )
 @click.argument("file", metavar="FILE")
 @with_json
+@with_unread_home
 def check(file: str, as_json: bool) -> int:
     """Judge the recorded and the corrected calls of each case in FILE by its rules; no model, no tool.
 

@@ -6,12 +6,13 @@ import textwrap
 
 import click
 
-from quality_lab.cli.options import example
+from quality_lab.cli.options import example, with_unread_home
 from quality_lab.cli.output import Output, width, with_output
 
 
 @click.command(epilog=example("quality-lab formats", "quality-lab formats --json"))
 @with_output
+@with_unread_home
 def formats(output: Output) -> None:
     """List what can be read, how each format is recognised, and what its keys are."""
     from quality_lab.lab import readable_formats

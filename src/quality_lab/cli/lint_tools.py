@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quality_lab.cli.notices import say
-from quality_lab.cli.options import example, with_json
+from quality_lab.cli.options import example, with_json, with_unread_home
 from quality_lab.errors import NotFine
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     help="A SARIF document of an earlier run: what stands in it is known, and fails no more.",
 )
 @with_json
+@with_unread_home
 def lint_tools(file: str, sarif_file: str | None, baseline: str | None, as_json: bool) -> None:
     """Say what the definitions of tools in FILE leave to a model's guess, argument by argument.
 

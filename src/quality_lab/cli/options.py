@@ -73,6 +73,16 @@ def lab_of(home: str | None, *, wait_s: float) -> Lab:
     return open_lab(given, wait_s=wait_s, on_wait=say)
 
 
+def with_unread_home(function: Function) -> Function:
+    """Give a verb that reads no home the option --home all the same, so that every command line may have it."""
+    return click.option(
+        "--home",
+        metavar="DIR",
+        expose_value=False,
+        help="Taken as by every verb; nothing is read from it here.",
+    )(function)
+
+
 def with_filters(function: Function) -> Function:
     """Give a verb the common filters and, as its argument *filters*, a dictionary of those given."""
     names = [_name(option) for option, _, _ in (*REPEATABLE, *ONCE)] + ["error", "time"]
