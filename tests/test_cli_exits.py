@@ -315,3 +315,31 @@ def test_a_database_that_somebody_holds_is_waited_for_with_a_bound_and_the_holde
     assert (ran.code, ran.document["error"]["kind"]) == (3, "StoreBusy")
     assert f"waiting up to 0.3 s for {database}" in ran.err
     assert f"process {holder.pid}" in ran.err
+
+
+@pytest.mark.parametrize("name", ["quality", "coach-review"])
+def test_a_report_on_a_database_that_cannot_be_opened_is_3_within_the_wait_and_leaves_no_folder(
+    tmp_path, name
+):
+    database = tmp_path / "data" / "quality.duckdb"
+    database.parent.mkdir()
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(database)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        held = run("report", name, "--home", tmp_path, "--wait", "0.1", "--json")
+        holder.kill()
+    database.write_bytes(b"no database")
+    broken = run("report", name, "--home", tmp_path)
+
+    assert (held.code, held.document["error"]["kind"]) == (3, "StoreBusy")
+    assert "waited 0.1 s" in held.err
+    assert (broken.code, broken.out) == (3, "")
+    assert f"{database} cannot be read as a database" in broken.err
+    assert not (tmp_path / "reports").exists()
+
+
+def test_a_report_that_does_not_exist_is_wrong_usage_whatever_the_database_is(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "quality.duckdb").write_bytes(b"no database")
+
+    assert run("report", "horoscope", "--home", tmp_path).code == 2

@@ -16,6 +16,7 @@ from quality_lab.lab.filter_words import FilterWords
 if TYPE_CHECKING:
     from quality_lab.reports.accepted import Accepted
     from quality_lab.reports.run import ReportRun
+    from quality_lab.store import Store
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +46,7 @@ class Reporting:
     """What may be done with the notebooks of a home."""
 
     home: Path
+    store: Store
 
     def report(
         self,
@@ -71,10 +73,15 @@ class Reporting:
         Traceback (most recent call last):
         quality_lab.errors.UsageError: there is no report 'horoscope'; there are coach-review, explore, ...
 
-        Raises: UsageError for an unknown report, parameter or value; OutputError.
+        Raises: UsageError for an unknown report, parameter or value; StoreError and StoreBusy where the database
+        cannot be opened, before anything runs; OutputError.
         """
         from quality_lab.reports.run import run
+        from quality_lab.reports.templates import find_template
 
+        find_template(self.home, name)
+        with self.store.question():  # the wait that was asked for, which a kernel of its own knows nothing of
+            pass
         return run(
             self.home,
             name,
