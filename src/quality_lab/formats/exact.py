@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
@@ -22,6 +23,8 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 _MARK = "lone-surrogate-7c1f5e2a-"
 _MARKED = re.compile(_MARK + r"([0-9a-fA-F]{4})\.")
 _ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|[^u])", re.DOTALL)
+_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in get_args(Record)}
+_VALUES_OF = {kind: attrgetter(*names) for kind, names in _NAMES.items()}
 
 
 def is_json(text: bytes) -> bool:
@@ -69,11 +72,12 @@ def without_lone_surrogates(text: bytes) -> bytes | None:
 
 def restored(record: AnyRecord) -> AnyRecord:
     """Return *record* with each mark in its texts as the escape it stands for."""
-    changed: dict[str, Any] = {}
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if isinstance(value, str) and _MARK in value:
-            changed[field.name] = restored_text(value)
+    kind = type(record)
+    changed: dict[str, Any] = {
+        name: restored_text(value)
+        for name, value in zip(_NAMES[kind], _VALUES_OF[kind](record), strict=True)
+        if isinstance(value, str) and _MARK in value
+    }
     return replace(record, **changed) if changed else record
 
 

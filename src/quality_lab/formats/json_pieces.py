@@ -28,7 +28,9 @@ Pieces = dict[str, bytes]  # key → JSON text of its value
 
 def object_in(text: bytes | None) -> Pieces | None:
     """Return the members of the object that *text* is, or that the JSON in its string is; None otherwise."""
-    plain = unquoted(text)
+    if not text:
+        return None
+    plain = text if text[:1] == b"{" and text[-1:] == b"}" else unquoted(text)
     if not plain.startswith(b"{"):
         return None
     try:
@@ -48,7 +50,9 @@ def object_of(text: bytes) -> Pieces:
 
 def list_in(text: bytes | None) -> list[bytes] | None:
     """Return the elements of the list that *text* is, or that the JSON in its string is; None otherwise."""
-    plain = unquoted(text)
+    if not text:
+        return None
+    plain = text if text[:1] == b"[" and text[-1:] == b"]" else unquoted(text)
     if not plain.startswith(b"["):
         return None
     try:

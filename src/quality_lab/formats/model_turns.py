@@ -220,10 +220,10 @@ def _offered(span: Span) -> Iterator[bytes]:
         for name in ("gen_ai.tool.definitions", "ai.prompt.tools", "gen_ai.request.tools", "llm.tools"):
             yield from list_in(members.get(name)) or ()
     for prefix in ("llm.tools.", "llm.request.functions."):
-        fields = (
-            (name[len(prefix) :], value) for name, value in attributes.items() if name.startswith(prefix)
-        )
-        yield from list_in(tree_of(one for one in fields if one[0][:1].isdigit())) or ()
+        names = [name for name in attributes if name.startswith(prefix)]
+        fields = [(name[len(prefix) :], attributes[name]) for name in names]
+        if fields:
+            yield from list_in(tree_of(one for one in fields if one[0][:1].isdigit())) or ()
     request = object_in(attributes.get("gcp.vertex.agent.llm_request")) or {}
     for tool in list_in((object_in(request.get("config")) or {}).get("tools")) or ():
         members = object_in(tool) or {}
