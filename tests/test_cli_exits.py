@@ -343,3 +343,34 @@ def test_a_report_that_does_not_exist_is_wrong_usage_whatever_the_database_is(tm
     (tmp_path / "data" / "quality.duckdb").write_bytes(b"no database")
 
     assert run("report", "horoscope", "--home", tmp_path).code == 2
+
+
+@pytest.mark.parametrize("verb", [["cases"], ["regressions", "--rerun"], ["report", "list"]])
+def test_the_wait_that_a_message_speaks_of_can_be_given(tmp_path, verb):
+    database = tmp_path / "data" / "quality.duckdb"
+    database.parent.mkdir()
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(database)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        ran = run(*verb, "--home", tmp_path, "--wait", "0.1")
+        holder.kill()
+
+    assert ran.code == (0 if verb == ["report", "list"] else 3)  # a list of folders asks no database
+    assert ran.code == 0 or "waited 0.1 s (see --wait)" in ran.err
+
+
+@pytest.mark.parametrize("home", [["--home", "lab"], ["--home=lab"]])
+def test_a_check_of_records_takes_a_home_as_every_verb_does(tmp_path, monkeypatch, home):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tool-call-regression-cases.jsonl").write_text("")
+
+    assert run("regressions", *home).out == run("regressions").out
+    assert (run("regressions", "--home").code, run("regressions", "--file", "--home").code) == (2, 3)
+
+
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan", "inf"])
+def test_a_wait_of_a_rerun_is_a_number_of_seconds(tmp_path, seconds):
+    ran = run("regressions", "--rerun", "--home", tmp_path, "--wait", seconds)
+
+    assert ran.code == 2
+    assert f"--wait is a number of seconds from 0, not {seconds}" in ran.err

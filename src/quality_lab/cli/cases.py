@@ -8,7 +8,7 @@ import click
 
 from quality_lab.cli.case_check import check, lines_of
 from quality_lab.cli.notices import say
-from quality_lab.cli.options import Function, example, lab_of, with_json, with_lab
+from quality_lab.cli.options import Function, example, lab_of, with_home, with_json, with_lab
 from quality_lab.cli.output import Output, print_exact_json, with_output
 from quality_lab.errors import InputError
 
@@ -54,15 +54,15 @@ def _again(function: Function) -> Function:
 )
 @_status
 @with_output
-@click.option("--home", metavar="DIR", type=click.Path(), help="Where data/ and reports/ lie.")
+@with_home
 @click.pass_context
-def cases(context: click.Context, home: str | None, status: str, output: Output) -> None:
+def cases(context: click.Context, home: str | None, wait: float, status: str, output: Output) -> None:
     """Keep regression cases, and check that they catch what they were made for.
 
     Without a command: list the lab's cases, each judged by its rules now.
     """
     if context.invoked_subcommand is None:
-        _list(lab_of(home, wait_s=30.0), status, output)
+        _list(lab_of(home, wait_s=wait), status, output)
 
 
 cases.add_command(check)

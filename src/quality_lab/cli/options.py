@@ -49,6 +49,11 @@ def with_lab(function: Function) -> Function:
     def command(home: str | None, wait: float, **options: Any) -> Any:
         return function(lab=lab_of(home, wait_s=wait), **options)
 
+    return with_home(cast(Function, command))
+
+
+def with_home(function: Function) -> Function:
+    """Give a verb the options --home and --wait, as its arguments *home* and *wait*."""
     for option in (
         click.option(
             "--wait",
@@ -58,10 +63,10 @@ def with_lab(function: Function) -> Function:
             show_default=True,
             help="How long to wait for a database that another process holds.",
         ),
-        click.option("--home", metavar="DIR", type=click.Path(), help="Where data/ and reports/ lie."),
+        click.option("--home", metavar="DIR", help="Where data/ and reports/ lie."),
     ):
-        command = option(command)
-    return cast(Function, command)
+        function = option(function)
+    return function
 
 
 def lab_of(home: str | None, *, wait_s: float) -> Lab:

@@ -72,6 +72,7 @@ class AsUpstream(click.Command):
 @click.option("--resume", is_flag=True, help="Go on with a run that was cut short; pay for no trial twice.")
 @click.option("--strict", is_flag=True, help="Exit with 1 where any case is inconclusive.")
 @click.option("--home", metavar="DIR", help="Where data/ and reports/ lie.")
+@click.option("--wait", metavar="SECONDS", help="Of a re-run: for a database that is held.  [default: 30]")
 @click.option("-h", "--help", is_flag=True, help="Show this message and exit.")
 def regressions(arguments: Sequence[str]) -> int:
     """Check regression cases: whether each record is a complete case, about a tool that there is.
@@ -88,7 +89,7 @@ def regressions(arguments: Sequence[str]) -> int:
     """
     from quality_lab.cli.exits import asks_for_json, print_error
     from quality_lab.regressions import ArgumentError, parse_arguments
-    from quality_lab.regressions.rerun_arguments import asks_for_rerun
+    from quality_lab.regressions.rerun_arguments import asks_for_rerun, without_home
 
     as_json = asks_for_json(arguments)
     try:
@@ -100,7 +101,7 @@ def regressions(arguments: Sequence[str]) -> int:
 
             home = click.get_current_context().find_root().params.get("home")
             return rerun(arguments, write=_write, home=home)
-        settings = parse_arguments(arguments, env=os.environ, folder=str(Path.cwd()))
+        settings = parse_arguments(without_home(arguments), env=os.environ, folder=str(Path.cwd()))
         if settings.help:
             _write(sys.stdout, _help())
             return 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from quality_lab.cli.notices import say
 from quality_lab.errors import OutputError
 from quality_lab.js_text import well_formed
 
@@ -31,7 +32,7 @@ def rerun(arguments: Sequence[str], *, write: Write, home: str | None) -> int:
 
     asked, left = split_arguments(arguments)
     settings = parse_arguments(left, env=os.environ, folder=str(Path.cwd()))
-    lab = open_lab(asked.home or home)
+    lab = open_lab(asked.home or home, wait_s=asked.wait_s, on_wait=say)
     names_cases = any(each.split("=")[0] in ("--file", "--api-base") for each in left)
     if names_cases:
         lines, metadata = _from_source(settings)

@@ -9,6 +9,7 @@ from typing import get_args
 
 from quality_lab.errors import UsageError
 from quality_lab.regressions.arguments import VALUED as OF_UPSTREAM
+from quality_lab.regressions.arguments import ArgumentError
 from quality_lab.replay.tape import Policy
 
 RERUN = "--rerun"
@@ -24,10 +25,12 @@ VALUED = {  # flag: what it asks for when nothing comes
     "--judge": "the name of a model",
     "--baseline": "a path",
     "--home": "a folder",
+    "--wait": "a number of seconds",
 }
 SWITCHES = (RERUN, "--draft-rules", "--resume", "--strict")
 MOST_TRIALS = 1000
 MOST_AT_ONCE = 1000
+WAIT_S = 30.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +48,7 @@ class RerunArguments:
     judge: str | None = None
     baseline: str | None = None
     home: str | None = None
+    wait_s: float = WAIT_S
     draft_rules: bool = False
     resume: bool = False
     strict: bool = False
@@ -67,6 +71,28 @@ def asks_for_rerun(arguments: Sequence[str]) -> bool:
             return True
         before = "" if before in OF_UPSTREAM else argument  # a value is no flag, whatever it looks like
     return False
+
+
+def without_home(arguments: Sequence[str]) -> list[str]:
+    """Return *arguments* without --home, which every verb takes, and a check of a file has no use for.
+
+    >>> without_home(["--home", "lab", "--file", "--home", "--json"])
+    ['--file', '--home', '--json']
+
+    Raises:
+        ArgumentError: it lacks its folder.
+    """
+    left: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        flag, equals, value = argument.partition("=")
+        if argument in OF_UPSTREAM:
+            left += [argument, *([upstreams] if (upstreams := next(rest, None)) is not None else [])]
+        elif flag != "--home":
+            left.append(argument)
+        elif not (value if equals else next(rest, "")):
+            raise ArgumentError(f"--home requires {VALUED['--home']}")
+    return left
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[RerunArguments, list[str]]:
@@ -114,6 +140,7 @@ def _read(values: dict[str, str], switches: set[str]) -> RerunArguments:
         judge=values.get("--judge"),
         baseline=values.get("--baseline"),
         home=values.get("--home"),
+        wait_s=_seconds(values.get("--wait")),
         draft_rules="--draft-rules" in switches,
         resume="--resume" in switches,
         strict="--strict" in switches,
@@ -127,6 +154,18 @@ def _whole(values: dict[str, str], flag: str, default: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most):
         raise UsageError(f"{flag} is a whole number from 1 to {most}, not {text}")
     return int(text)
+
+
+def _seconds(text: str | None) -> float:
+    if text is None:
+        return WAIT_S
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise UsageError(f"--wait is a number of seconds from 0, not {text}")
+    return seconds
 
 
 def _dollars(text: str | None) -> Decimal | None:
