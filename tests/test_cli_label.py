@@ -188,6 +188,17 @@ def test_with_a_whole_uid_and_a_tenant_a_held_database_does_not_keep_a_label_fro
     ] == [call]
 
 
+def test_that_a_line_waits_for_the_next_load_is_said_once(home: Path) -> None:
+    run("--home", home, "label", first_call(home), "bad_args", "--reviewer", "dana")
+
+    with held(home):
+        undone = run("--home", home, "undo", "--reviewer", "dana", "--wait", "0.1")
+
+    assert (undone.code, undone.out) == (0, "")
+    assert undone.err.count("the next load brings it") == 1
+    assert undone.err.splitlines()[-1].startswith("retraction of ")
+
+
 @pytest.mark.parametrize("tenant", [[], ["--tenant", "default"]], ids=["no tenant", "a beginning"])
 def test_a_call_that_cannot_be_looked_up_in_a_held_database_gets_no_label_and_is_told_why(
     home: Path, tenant: list[str]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from quality_lab.cli.notices import say
@@ -108,4 +110,4 @@ def _tell(said: Said, as_json: bool) -> None:
     if as_json:
         print_json({**said.line, "in_lab": said.in_lab})
     else:
-        say(str(said))
+        say(str(replace(said, notice=None)))
