@@ -200,6 +200,13 @@ def test_what_cannot_be_meant_is_wrong_usage(
     assert said in ran.err
 
 
+def test_a_map_for_a_file_that_is_not_there_is_input_that_cannot_be_used(home: Path) -> None:
+    ran = run("load", home / "none.jsonl", "--suggest-map", "--home", home)
+
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err == f"quality-lab: {home / 'none.jsonl'}: no such file\n"
+
+
 def test_a_file_nobody_knows_is_told_the_way_to_a_map(home: Path) -> None:
     ran = run("load", home / "own.jsonl", "--home", home)
 

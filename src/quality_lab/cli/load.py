@@ -9,6 +9,7 @@ import click
 from quality_lab.cli.notices import reading_progress, say
 from quality_lab.cli.options import example, with_json, with_lab
 from quality_lab.cli.output import print_json
+from quality_lab.errors import InputError
 from quality_lab.lab import Lab
 
 
@@ -86,9 +87,11 @@ def _suggest(lab: Lab, paths: tuple[str, ...], *, as_json: bool) -> int:
     """Print a map for the one file in *paths*: it on stdout, what it would bring on stderr."""
     from quality_lab.formats.mapping.preview_words import next_steps, preview_document, preview_lines
 
-    if len(paths) != 1 or not Path(paths[0]).is_file():
+    if len(paths) != 1 or paths[0] == "-" or Path(paths[0]).is_dir():
         came = ", ".join(paths) or "none"
         raise click.UsageError(f"--suggest-map wanted the path of one file, got {came}")
+    if not Path(paths[0]).exists():
+        raise InputError(f"{paths[0]}: no such file")
     suggested = lab.suggest_map(paths[0])
     if as_json:
         print_json(preview_document(suggested))
