@@ -56,6 +56,19 @@ def test_load_reports_each_line_in_the_shape_of_the_contract(traces, tmp_path):
     assert ran.document["seconds"] >= 0
 
 
+def test_with_json_what_could_not_be_loaded_is_a_notice_on_stderr_as_well(traces, tmp_path):
+    (tmp_path / "odd.json").write_text('{"foo": 1}')
+    (tmp_path / "home").mkdir()
+
+    ran = run("load", traces, tmp_path / "odd.json", tmp_path / "none", "--home", tmp_path / "home", "--json")
+
+    unrecognised, missing = ran.err.splitlines()
+    assert ran.code == 3
+    assert [file["status"] for file in ran.document["files"]] == ["loaded", "unrecognised", "failed"]
+    assert unrecognised.startswith(f"{tmp_path / 'odd.json'}: no format fits. Nearest are ")
+    assert missing == f"{tmp_path / 'none'}: no such file or folder"
+
+
 def test_load_tells_a_person_what_needs_a_look(traces, tmp_path):
     out = run("load", traces, "--home", tmp_path / "home").out.splitlines()
 

@@ -77,6 +77,9 @@ def load(
     for notice in report.notices:
         say(notice)
     if as_json:
+        for file in report.files:
+            if file.reason and file.status in ("failed", "unrecognised"):
+                say(file.reason if file.path in file.reason else f"{file.path}: {file.reason}")
         print_json(report.to_json())
     else:
         print(report)
