@@ -209,7 +209,12 @@ def test_the_summary_holds_totals_and_the_first_rows_of_each_question(home):
 
     assert document["totals"]["tool_calls"] == 13
     assert {row["tool_name"] for row in document["failing_tools"]} == {HOSTILE, "compute_exchange_quote"}
-    assert {"labels", "proposals", "coverage", "trend", "guards", "definitions", "latency"} <= set(document)
+    assert set(document) == {
+        "totals", "labels", "failing_tools", "proposals", "calls", "coverage", "trend", "agreement", "confusion",
+        "sequences", "guards", "definitions", "latency",
+    }  # fmt: skip  # the questions of the command line, all of them
+    newest = run("calls", "--home", home, "--json").document[:5]
+    assert [row["call_uid"] for row in document["calls"]] == [row["call_uid"] for row in newest]
 
 
 def test_compat_documents_are_upstreams_and_know_its_filters_only(home):

@@ -201,7 +201,8 @@ class Questions(ReviewQuestions):
 
         >>> import quality_lab as ql
         >>> list(ql.open_demo().summary().answers)
-        ['labels', 'failing_tools', 'proposals', 'coverage', 'trend', 'guards', 'definitions', 'latency']
+        ['labels', 'failing_tools', 'proposals', 'calls', 'coverage', 'trend', 'agreement', 'confusion', 'sequences', \
+'guards', 'definitions', 'latency']
         """
         from quality_lab.lab.summary import FIRST, Summary
 
@@ -211,8 +212,12 @@ class Questions(ReviewQuestions):
                 "labels": self.labels(**filters),
                 "failing_tools": self.failing_tools(top=FIRST, **filters),
                 "proposals": self.proposals(top=FIRST, **filters),
+                "calls": self.calls(limit=FIRST, **filters),
                 "coverage": self.coverage(**filters)[:FIRST],
                 "trend": self.trend(every="week", **filters),
+                "agreement": self.agreement(**filters),
+                "confusion": self.confusion(**filters)[:FIRST],
+                "sequences": self.sequences(**filters)[:FIRST],
                 "guards": self.guards(**filters)[:FIRST],
                 "definitions": self.definitions(**filters)[:FIRST],
                 "latency": self.latency(**filters)[:FIRST],
