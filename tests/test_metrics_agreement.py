@@ -71,6 +71,29 @@ def test_a_reviewers_latest_label_is_the_rating_and_an_adjudication_is_none(buil
     assert (row.calls, row.reviewers, row.agreed, row.settled, row.disputed) == (3, 2, 1, 1, 1)
 
 
+def test_a_label_given_in_sight_is_no_rating_what_was_said_before_is_and_a_note_counts_it(builder):
+    first, second, third, fourth = say(
+        builder,
+        [
+            "anna:bad_args bob:bad_args",
+            "anna:good_reply bob:bad_args",
+            "anna:other",
+            "anna:bad_args bob:bad_args",
+        ],
+    )
+    later = MONDAY + timedelta(days=1)
+    builder.label(second, "good_reply", "bob", created_at=later, in_sight=True)  # bob gives way
+    builder.label(third, "other", "bob", created_at=later, in_sight=True)  # bob never judged it alone
+    builder.label(fourth, "other", "anna", created_at=later, in_sight=True)  # changes her mind, then again
+    builder.label(fourth, "good_reply", "anna", created_at=later + timedelta(days=1))
+
+    answer = agreement(builder.store())
+
+    assert (answer[0].calls, answer[0].agreed, answer[0].reviewers) == (3, 1, 2)
+    assert answer[0].disputed == 1  # the fourth call: what counts for a call is everybody's last word
+    assert any("in_sight: 2 labels" in note for note in answer.notes)
+
+
 def test_calls_of_one_conversation_are_one_to_the_interval_of_alpha(builder):
     said = ["bad_args good_reply", "bad_args bad_args", "good_reply good_reply", "good_reply bad_args"] * 4
     for place, row in enumerate(said):

@@ -141,6 +141,7 @@ class Feedback:
     expected_tool: str | None = None
     expected_arguments: str | None = None  # JSON text
     adjudication: bool = False
+    in_sight: bool = False  # given by somebody who saw what others say of it
     source: str | None = None
     tool_name: str | None = None  # as the export named it, for labels whose call is not here
     tenant: str | None = None  # whose call; None is that of the load

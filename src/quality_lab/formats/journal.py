@@ -58,6 +58,7 @@ class _Label(msgspec.Struct, kw_only=True, gc=False):
     expected_tool: str | None = None
     expected_arguments: msgspec.Raw = _ABSENT
     adjudication: bool = False
+    blind: bool | None = None  # False: in sight of what others say
 
 
 class _CallTarget(msgspec.Struct, kw_only=True, gc=False):
@@ -218,6 +219,7 @@ def _feedback(found: _Label, reading: Reading) -> Feedback:
         expected_tool=found.expected_tool,
         expected_arguments=_expected(found.expected_arguments),
         adjudication=found.adjudication,
+        in_sight=found.blind is False,
         source=reading.options.source,
         tenant=found.tenant,
     )

@@ -39,6 +39,7 @@ class RatedCall:
     created_at: datetime | None
     key_space: str
     key: str
+    in_sight: bool  # of what others say of the call
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,8 +88,8 @@ def agreement(
     weighted by the calls that both labelled. alpha is Krippendorff's. The bounds of alpha, and of a mean of
     kappas, come from a jackknife over conversations. Where chance agreement is 1 a value is null, with the
     reason `no_variation`; `no_pairs` says that no call has two reviewers, `unnamed_reviewers` that nobody
-    knows who gave the labels. Labels given in sight of others' (the review widget notes `"blind": false` in
-    their journal lines) count as any other: they make agreement look better than it was.
+    knows who gave the labels. A label given in sight of others' (the review widget notes `"blind": false` in
+    its journal line) is no rating: what its reviewer said before is, and a note counts those left out.
 
     With *by* there is one row a group, and one for each label that the filters name. By `guide` the labels
     given under one version of the labelling guide are compared with each other, by `pair` each two reviewers.
@@ -100,7 +101,8 @@ def agreement(
     if by is not None and by not in BY:
         raise UsageError(f"agreement is told by {', '.join(BY)}, not by {by!r}")
     with together(store):
-        rated = _by_person(put(store, RatedCall, "agreement", filters, time="label"), people)
+        said = put(store, RatedCall, "agreement", filters, time="label")
+        rated = _by_person([row for row in said if not row.in_sight], people)
         notes = undated_notes(store, filters, time="label")
     groups = {name: found for name, rows in _groups(rated, by) if (found := _several(rows)) or by is None}
     ordered = sorted(groups, key=lambda name: (-len({row.call_uid for row in groups[name]}), name or ""))
@@ -111,7 +113,7 @@ def agreement(
         rows,
         Agreement,
         title="Agreement of reviewers" if by is None else f"Agreement of reviewers by {by}",
-        notes=[*notes, *_notes(rated, rows)],
+        notes=[*notes, *_notes(rated, rows, left_out=sum(row.in_sight for row in said))],
     )
 
 
@@ -214,8 +216,10 @@ def _reason(alpha: Measure, kappa: Measure) -> str | None:
     return alpha.reason or kappa.reason
 
 
-def _notes(rated: Sequence[RatedCall], rows: Sequence[Agreement]) -> list[str]:
+def _notes(rated: Sequence[RatedCall], rows: Sequence[Agreement], *, left_out: int) -> list[str]:
     notes = []
+    if left_out:
+        notes.append(f"in_sight: {left_out} labels were given in sight of others', and are left out")
     unnamed = sum(row.author is None for row in rated)
     if unnamed:
         notes.append(f"unnamed: {unnamed} labels name no reviewer; alpha counts them, kappa cannot")

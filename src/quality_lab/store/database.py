@@ -15,7 +15,7 @@ import duckdb
 
 from quality_lab.errors import OutputError, StoreBusy, StoreError
 
-SCHEMA_VERSION = "7"
+SCHEMA_VERSION = "8"
 MEMORY_LIMIT = "800MB"
 
 # Spark's names for what DuckDB calls otherwise, so that one text of a question runs on both.

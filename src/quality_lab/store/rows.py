@@ -161,6 +161,7 @@ def _feedback(record: Feedback, place: Place) -> Iterable[object]:
         "expected_tool": record.expected_tool,
         "expected_arguments": record.expected_arguments,
         "adjudication": record.adjudication,
+        "in_sight": record.in_sight,
         "source": record.source,
         "tool_name": record.tool_name,
     }.values()

@@ -129,6 +129,7 @@ create table feedback (
     expected_tool varchar,            -- the tool that the reviewer named
     expected_arguments varchar,       -- JSON text
     adjudication boolean not null,    -- settles a dispute
+    in_sight boolean not null,        -- given by somebody who saw what others say of it
     source varchar,                   -- of the call, as the export named it
     tool_name varchar,                -- of the call, as the export named it
     source_id bigint not null,        -- origin file

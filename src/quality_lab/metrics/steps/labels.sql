@@ -4,7 +4,7 @@
 -- left out: that each label finds its call once is what these questions cost. Its conversation, tool, source and
 -- tenant are then the call's, which may know better; source_of_call is null where the call itself does not say.
 label_rows as (
-    select l.feedback_uid, l.call_uid, l.key_space, l.key, l.label, l.author, l.note, l.created_at, l.adjudication,
+    select l.feedback_uid, l.call_uid, l.key_space, l.key, l.label, l.author, l.note, l.created_at, l.adjudication, l.in_sight,
            l.label_raw, l.expected_tool, l.expected_arguments, l.author_kind, l.guide_version, l.asked_for,
            coalesce(c.conversation_uid, l.conversation_uid) as conversation_uid,
            coalesce(c.tool_name, l.tool_name) as tool_name,
