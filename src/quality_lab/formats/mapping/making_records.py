@@ -34,6 +34,7 @@ class RecordMaker:
     def __init__(self, a_map: Map, reading: Reading, *, cells: bool) -> None:
         """Keep the map; *cells*: the file is a table, whose values are all texts."""
         self._map, self._reading, self._cells = a_map, reading, cells
+        self._key_space = a_map.key_space
         self._trees: dict[int, Tree] = {}
         self._conversation: str | None = None  # where a whole file is one, or several that begin in it
         self._times: Counter[object] = Counter()  # how often each key came, and each place was taken
@@ -134,7 +135,7 @@ class RecordMaker:
             self._told.add(conversation_id)
             of, options = rule.conversation, self._reading.options
             yield Conversation(
-                key_space=self._map.key_space,
+                key_space=self._key_space,
                 conversation_id=conversation_id,
                 source=place.text(of.source) or options.source,
                 style=place.text(of.style) or options.style,
@@ -161,7 +162,7 @@ class RecordMaker:
         conversation_id = self._conversation_id(of, place, record)
         yield from self._tell(of, place, conversation_id)
         options, style = self._reading.options, place.text(rule.style)
-        turn, cycle, index = (place.number(one) for one in (rule.turn, rule.cycle, rule.index))
+        turn, cycle, index = place.number(rule.turn), place.number(rule.cycle), place.number(rule.index)
         started, ended = place.moment(rule.started), place.moment(rule.ended)
         arguments, arguments_state = place.arguments(rule.arguments)
         result, result_state = place.result(rule.result, cells=self._cells)
@@ -179,7 +180,7 @@ class RecordMaker:
             key = f"{conversation_id}/{digest}/{self._place('key', conversation_id, digest)}"
         place_in_turn = self._place("turn", conversation_id, turn)
         call = _tool_call(
-            key_space=self._map.key_space,
+            key_space=self._key_space,
             key=key,
             conversation_id=conversation_id,
             tool_name=tool_name,
@@ -242,7 +243,7 @@ class RecordMaker:
         yield from self._tell(of, place, conversation_id)
         structured = node is not None and node.raw[:1] in (b"{", b"[")
         yield Message(
-            key_space=self._map.key_space,
+            key_space=self._key_space,
             conversation_id=conversation_id,
             position=self._place("message", conversation_id),
             role=role,
@@ -277,10 +278,10 @@ class RecordMaker:
         digest = hashlib.sha256(target.encode("utf-8", "surrogatepass")).hexdigest()[:20]
         expected = place.arguments(rule.expected_arguments)[0] if rule.expected_arguments else None
         yield Feedback(
-            key_space=self._map.key_space,
+            key_space=self._key_space,
             key=place.text(rule.id) or f"{digest}/{self._place('label', digest)}",
             target_level=level,  # type: ignore[arg-type]  # one of its three words, chosen above
-            target_key_space=rule.key_space or self._map.key_space,
+            target_key_space=rule.key_space or self._key_space,
             conversation_id=conversation_id,
             call_key=call_key,
             turn=turn,

@@ -239,6 +239,8 @@ def _since_epoch(text: str, unit: str, path: str) -> datetime:
 
 
 def _in_utc(moment: datetime, rule: Time) -> datetime:
+    if moment.tzinfo is UTC:  # as most are
+        return moment
     return (moment if moment.tzinfo is not None else moment.replace(tzinfo=rule.zone or UTC)).astimezone(UTC)
 
 
