@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from quality_lab import formats
 from quality_lab.errors import InputError
 from quality_lab.formats import bulk as reading_in_bulk
+from quality_lab.formats import bulk_columns
 from quality_lab.formats.bulk_runs import Run
 from quality_lab.formats.columns import Batch
 from quality_lab.records import ReadNotes
@@ -403,6 +404,19 @@ def test_of_a_thousand_unknown_fields_the_first_ones_are_named(tmp_path: Path) -
         (TRACE_START.replace('"messageId"', '"message_id"'), "nobody knows a key"),
         (TRACE_START.replace('{"rate":32.60}', '"{\\"ok\\":false}"'), "its result is JSON in a text"),
         (TRACE_START.replace("1781000120", "1781000120000"), "its time is out of range"),
+        (
+            TRACE_START.replace('"messageId"', '"contactId"'),
+            "a key stands there twice, and another not at all",
+        ),
+        (TRACE_START.replace(":null", ':null , "cycle" : 0', 1), "a key stands there twice among blanks"),
+        (
+            TRACE_START.replace('"source"', '"source":"a b c", "source"'),
+            "a text with blanks stands there twice",
+        ),
+        (TRACE_START.replace('"result":{"rate":32.60},', ""), "there is no result"),
+        (TRACE_START.replace('"quote"', '"qu\\u006fte"'), "a text is written longer than it must be"),
+        (TRACE_START.replace('"latencyMs":null', '"latencyMs":1500.0'), "its latency could be shorter"),
+        (TRACE_START.replace('"latencyMs":null', '"latencyMs":-0'), "its latency is written longer"),
     ],
 )
 def test_a_line_goes_the_exact_way_alone_if(line: str, why: str, tmp_path: Path) -> None:
@@ -417,18 +431,9 @@ def test_a_line_goes_the_exact_way_alone_if(line: str, why: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('"messageId":null', '"contactId":null', "a key stands there twice, and another not at all"),
-        (
-            '"messageId":null',
-            '"messageId":null , "messageId" : null',
-            "a key stands there twice among blanks",
-        ),
-        ('"source"', '"source":"a b c d e f g", "source"', "a text with blanks stands there twice"),
-        ('"result":{"rate":32.60},', "", "there is no result"),
         (',"cycle"', ',\n"cycle"', "it goes on in the next"),
         ("}\n", "}", "the next stands on it"),
         (TRACE_START, "", "it is blank"),
-        ('"quote"', '"qu\\u006fte"', "a text is written longer than it must be"),
     ],
 )
 def test_a_line_goes_the_exact_way_with_some_neighbours_if(
@@ -450,6 +455,8 @@ def test_a_line_goes_the_exact_way_with_some_neighbours_if(
     [
         ("null", " null", "there is a blank before a value"),
         ('":', '" :\t', "there are blanks and tabs around colons"),
+        ("1781000120}", "1781000120} \t ", "there are blanks behind it"),
+        ('{"id"', ' \t {"id"', "there are blanks before it"),
         ('"messageId":null,', "", "a field that may be absent is"),
         ('"latencyMs":null', '"latencyMs":1412.375', "its latency is a fraction"),
         ('"latencyMs":null', '"latencyMs":1412.0', "its latency is whole, and written as a fraction"),
@@ -569,6 +576,22 @@ def test_of_long_lines_few_are_held_at_once(tmp_path: Path) -> None:
 
     assert sum(batches) == 200
     assert max(batches) * 200_000 < 20_000_000
+
+
+def test_beyond_the_first_thousands_of_tool_names_the_others_stay_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk_columns, "_MOST_WORDS", 100)
+    path = tmp_path / "traces.jsonl"
+    lines = [line.replace('"quote"', f'"quote{at if at % 2 else 0}"') for at, line in enumerate(many(2_000))]
+    path.write_text("\n".join(lines), "utf-8")
+
+    together, singly = taken_and_not(path, "quality_lab.traces")
+
+    assert (together, singly) == (
+        1_000 + 99,
+        list(range(200, 2_001, 2)),
+    )  # 100 names: one, and 99 of the others
 
 
 def test_labels_of_the_five_are_taken_together_and_others_singly(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from quality_lab.formats.bulk_columns import (
-    Absent,
     Words,
     digits,
     is_shallow_and_no_text,
@@ -134,18 +133,17 @@ class _File:
     def _batch(self, pieces: list[Run | Line]) -> Iterator[Unit | Batch]:
         """Yield the lines of *pieces*: those that fit as one batch, and the others singly."""
         runs = [piece for piece in pieces if isinstance(piece, Run)]
-        try:
-            found = self._columns(runs)
-            ends = np.cumsum([run.size for run in runs]).tolist()
-            parts = [slice(end - run.size, end) for run, end in zip(runs, ends, strict=True)]
-            sizes = zip(runs, parts, strict=True)
-            unfit = {id(run) for run, part in sizes if not run.fits(found.lengths[part])}
-        except Absent:
-            unfit = set(map(id, runs))
-        if unfit:
+        found = self._columns(runs)
+        ends = np.cumsum([run.size for run in runs]).tolist()
+        parts = [slice(end - run.size, end) for run, end in zip(runs, ends, strict=True)]
+        fitting = [run.fitting(found.lengths[part]) for run, part in zip(runs, parts, strict=True)]
+        if unfit := {id(run) for run, fits in zip(runs, fitting, strict=True) if fits is None}:
             smaller = (self._fitting(one) if id(one) in unfit else [one] for one in pieces)
             yield from self._batch(list(chain.from_iterable(smaller)))
             return
+        for part, fits in zip(parts, fitting, strict=True):
+            assert fits is not None  # or it would be among the unfit
+            found.plain[part] &= fits
         plain = found.plain
         numbers: list[NDArray[np.int64]] = []
         odd: list[RawUnit] = []
@@ -203,12 +201,9 @@ class _File:
         if isinstance(piece, Line):
             yield piece
             return
-        try:
-            if piece.fits(self._columns([piece]).lengths):
-                yield piece
-                return
-        except Absent:
-            pass
+        if piece.fitting(self._columns([piece]).lengths) is not None:
+            yield piece
+            return
         if piece.size <= _NEIGHBOURS or b"\n" not in piece.text:
             yield from piece.split()
         else:
@@ -216,7 +211,7 @@ class _File:
                 yield from self._fitting(half)
 
     def _columns(self, runs: list[Run]) -> _Columns:
-        """Return what was read of *runs*. Raises: Absent."""
+        """Return what was read of *runs*."""
         columns: dict[str, Column] = {}
         unknown: dict[str, list[Any]] = {}
         count = sum(run.size for run in runs)
@@ -246,9 +241,8 @@ class _File:
                     flags = np.fromiter(values, np.bool_, count)
                     columns[name], written = Flags(flags), 5 - flags.astype(np.int64)
                 case "json":
-                    columns[name] = raw = json_texts(values)
-                    written = raw.lengths
-                    plain &= is_shallow_and_no_text(raw)
+                    columns[name], written = raw, _ = or_absent(json_texts, values, key=key)
+                    plain &= (written > 0) & is_shallow_and_no_text(raw)
                 case _:
                     unknown[name] = values
                     written, shallow = raw_lengths(values, key=key)

@@ -152,14 +152,19 @@ def _whole(values: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         raise Absent from None
 
 
-def json_texts(values: list[Any]) -> Texts:
-    """Return JSON texts, each with a buffer of its bytes, as a column. Raises: Absent."""
+def json_texts(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
+    """Return JSON texts, each with a buffer of its bytes, as a column, and their lengths; None is null.
+
+    Raises: Absent.
+    """
+    if None in values:
+        values = [b"null" if value is None else value for value in values]
     try:
         joined = b"".join(values)
     except TypeError:
         raise Absent from None
-    lengths = [len(memoryview(value)) for value in values]
-    return Texts(joined, np.fromiter(lengths, np.int64, len(values)), parts=values)
+    lengths = np.fromiter([len(memoryview(value)) for value in values], np.int64, len(values))
+    return Texts(joined, lengths, parts=values), lengths
 
 
 def is_shallow_and_no_text(raw: Texts) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ _END, _OPENS, _CLOSES = map(ord, "\n{}")
 _BLANK, _TAB = map(ord, " \t")
 _AT_BYTE = re.compile(r"\(byte (\d+)\)$")  # as the parser says where
 _AT_OBJECT = re.compile(r" - at `\$\[(\d+)\]")
+_BLANKS_AROUND = 64  # bytes that are looked at before and behind the end of a line
 _LOOKED_FOR = 8  # refused lines of a run that are looked for where the parser says
 
 
@@ -35,25 +36,42 @@ class Run(NamedTuple):
         """How many objects there are: as many as lines, if they fit."""
         return len(self.columns[0])
 
-    def fits(self, lengths: NDArray[np.int64]) -> bool:
-        """Say whether objects of these *lengths*, one a line, are all that stands here, but for blanks around.
+    def fitting(self, lengths: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Return which objects of these *lengths* are all that stands in their line, but for blanks around values.
 
-        No object is shorter than its length. What there is beside them is more than the blanks that stand in none
-        of their values, unless it is these blanks.
+        None where lines and objects are not one to one. No object is shorter than its length. What there is beside
+        them is more than the blanks that stand in none of their values, unless it is these blanks.
         """
+        if self.text.count(b"\n") != self.size - 1:
+            return None
         text = np.frombuffer(self.text, np.uint8)
         more = len(text) - int(lengths.sum()) - (self.size - 1)
-        if more < 0 or self.text.count(b"\n") != self.size - 1:
-            return False
-        if not more:
-            ends = np.cumsum(lengths + 1)[:-1] - 1
-            return bool((text[ends] == _END).all())
+        if not more and (text[np.cumsum(lengths + 1)[:-1] - 1] == _END).all():
+            return np.ones(self.size, np.bool_)
         ends = np.flatnonzero(text == _END)
-        if self.text.startswith(b"\n") or self.text.endswith(b"\n"):  # it parts nothing
+        if not self._parts_objects(text, ends):
+            return None
+        if more == _blanks(self.text) - sum(map(_blanks_within, self.columns)):
+            return np.ones(self.size, np.bool_)
+        more_of_each = np.diff(ends, prepend=-1, append=len(text)) - 1 - lengths
+        fits: NDArray[np.bool_] = more_of_each == 0
+        lines = self.text.split(b"\n")
+        rows = list(zip(*self.columns, strict=True))
+        for at in np.flatnonzero(more_of_each > 0).tolist():
+            fits[at] = more_of_each[at] == _blanks(lines[at]) - _blanks_within(rows[at])
+        return fits
+
+    def _parts_objects(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
+        """Say whether at each of the *ends* of lines one object has come to its end and the next begins."""
+        if self.text.startswith(b"\n") or self.text.endswith(b"\n"):
             return False
-        if (text[ends - 1] != _CLOSES).any() or (text[ends + 1] != _OPENS).any():  # an object on two lines
-            return False
-        return more == _blanks(self.text) - sum(map(_blanks_within, self.columns))
+        doubtful = (text[ends - 1] != _CLOSES) | (text[ends + 1] != _OPENS)
+        for end in ends[doubtful].tolist():
+            before = self.text[max(0, end - _BLANKS_AROUND) : end].rstrip(b" \t")
+            behind = self.text[end + 1 : end + 1 + _BLANKS_AROUND].lstrip(b" \t")
+            if not (before.endswith(b"}") and behind.startswith(b"{")):
+                return False
+        return True
 
     def split(self) -> list[Line]:
         """Return the lines."""
