@@ -333,6 +333,40 @@ def test_no_key_reaches_a_report(home: Path, server: Any, monkeypatch: pytest.Mo
     assert "sk-very-secret" not in ran.out + ran.err + (home / "data/reruns.jsonl").read_text()
 
 
+@pytest.mark.parametrize("place", ["refusal", "page", "long", "answer", "call"])
+def test_a_key_that_a_model_s_server_sends_back_is_shown_nowhere(
+    home: Path, server: Any, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    key = "sk-very-secret-1234"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    write(home / "cases.jsonl", record(1))
+    refused = json.dumps({"error": {"message": f"no such key: {key}"}})
+    server.model = lambda _body: {
+        "refusal": Response(refused, status=401, content_type="application/json"),
+        "page": Response(f"<p>{key}</p>", status=403, content_type="text/html"),
+        "long": Response("x " * 112 + key, status=403, content_type="text/plain"),  # where an excerpt ends
+        "answer": says(f"I was called with {key}."),
+        "call": wants("quote", {"mode": key}),
+    }[place]
+
+    ran = rerun(home, server, "--json", "--out-md", "r.md", "--out-junit", "r.xml", "--out-json", "r.json")
+
+    kept = [home / name for name in ("r.md", "r.xml", "r.json", "data/reruns.jsonl")]
+    shown = ran.out + ran.err + "".join(path.read_text() for path in kept)
+    assert server.log[0][0].headers["Authorization"] == f"Bearer {key}"
+    assert "sk-very" not in shown
+    assert "***" in shown or place == "long"
+
+
+def test_a_key_that_is_a_word_leaves_the_words_of_an_answer_alone(
+    home: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "quote")
+    write(home / "cases.jsonl", record(1))
+
+    assert rerun(home, server, "--json").document["results"][0]["verdict"] == "PASS"
+
+
 def test_a_model_without_a_server_or_a_key_is_wrong_usage(home: Path) -> None:
     write(home / "cases.jsonl", record(1))
 

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 FailureKind = Literal["connection", "timeout", "status", "malformed", "script"]
+NO_KEY = "none"  # what is sent where no key was given: the client wants one
+_HIDDEN = "***"
+_SHORTEST_KEY, _NO_WORD_FROM = (
+    4,
+    16,
+)  # characters; what is shorter is found in any text, or may be a word of an answer
 _UNMET = ("ClientConnectorError", "ConnectError")  # what aiohttp and httpx call a door that nobody opens
 
 
@@ -69,7 +75,7 @@ class OpenAICompatible:
         name: str,
         *,
         base_url: str,
-        api_key: str = "none",
+        api_key: str = NO_KEY,
         timeout_s: float = 60.0,
         deadline_s: float = 300.0,
         max_retries: int = 2,
@@ -130,7 +136,7 @@ class OpenAICompatible:
         except TimeoutError:
             raise self._failure(f"gave no answer within {self.deadline_s:g} s", "timeout", count) from None
         except openai.APIStatusError as error:
-            said = excerpt(_message_of(error.body) or error.response.text)
+            said = excerpt(self._without_key(_message_of(error.body) or error.response.text))
             what = f"refused with {error.status_code}" + (f": {said}" if said else "")
             raise self._failure(what, "status", count, status=error.status_code) from error
         except openai.APIConnectionError as error:  # the transport calls most of these time-outs
@@ -139,15 +145,25 @@ class OpenAICompatible:
                 raise self._failure(f"was silent for {self.timeout_s:g} s", "timeout", count) from error
             unmet = any(kind.__name__ in _UNMET for cause in causes for kind in type(cause).__mro__)
             what = "could not be reached" if unmet else "broke the connection"
-            said = excerpt(str(causes[-1]) or type(causes[-1]).__name__)
+            said = excerpt(self._without_key(str(causes[-1])) or type(causes[-1]).__name__)
             raise self._failure(f"{what}: {said}", "connection", count) from error
         except openai.OpenAIError as error:
             raise self._failure(f"could not be asked: {error}", "connection", count) from error
         try:
-            return reply_from(_value(response.content), attempts=max(count[0], 1))
+            return reply_from(_value(self._answer_without_key(response.content)), attempts=max(count[0], 1))
         except ValueError as error:
             status = response.status_code
             raise self._failure(f"answered {status} {error}", "malformed", count, status=status) from None
+
+    def _without_key(self, text: str) -> str:
+        """Return what a server said with the key that it sent back made unreadable."""
+        key = str(self._settings["api_key"]).strip()
+        return text if key == NO_KEY or len(key) < _SHORTEST_KEY else text.replace(key, _HIDDEN)
+
+    def _answer_without_key(self, body: bytes) -> bytes:
+        """Return an answer as it came, but for a key in it that is too long to be a word."""
+        key = str(self._settings["api_key"]).strip()
+        return body if len(key) < _NO_WORD_FROM else body.replace(key.encode(), _HIDDEN.encode())
 
     def _failure(
         self, what: str, kind: FailureKind, count: list[int], *, status: int | None = None
