@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from command_line import run
 from lab_builder import LabBuilder
+
+from quality_lab.cli.notices import reading_progress
 
 GOOD = {
     "id": 1, "conversationId": 7, "contactId": None, "messageId": None, "outboundQueueId": None,
@@ -317,3 +320,32 @@ def test_notebooks_are_laid_out_and_ones_own_are_left_alone(tmp_path):
 
     assert (folder / "explore.ipynb").read_text() == "mine"
     assert json.loads((folder / "quality.ipynb").read_text())["nbformat"] == 4
+
+
+def test_a_booking_link_of_the_environment_is_told_of_where_it_wins(tmp_path, monkeypatch):
+    monkeypatch.delenv("QUALITY_LAB_BOOKING_URL", raising=False)
+    mine = ("https://book.example.com/us", "--home", tmp_path)
+    plain = run("tools", "booking", "set", *mine)
+    monkeypatch.setenv("QUALITY_LAB_BOOKING_URL", "https://other.example.com")
+    beside = run("tools", "booking", "set", *mine)
+    gone = run("tools", "booking", "delete", "--home", tmp_path, "--json")
+
+    assert (plain.out, plain.err) == ("https://book.example.com/us\n", "")
+    assert beside.err == "the environment has a link of its own, which wins: https://other.example.com\n"
+    assert (gone.document, gone.err) == ({"enabled": False, "url": None}, beside.err)
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"), [([], ""), ([("a.jsonl", 7)], "\r\x1b[2Ka.jsonl: 7 lines\r\x1b[2K")]
+)
+def test_the_line_of_progress_is_cleared_from_a_terminal_where_there_was_one(monkeypatch, told, shown):
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    with reading_progress() as progress:
+        assert progress is not None
+        for path, lines in told:
+            progress(path, lines)
+
+    assert terminal.getvalue() == shown

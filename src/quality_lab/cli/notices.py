@@ -37,5 +37,6 @@ def reading_progress() -> Iterator[Callable[[str, int], None] | None]:
     try:
         yield show
     finally:
-        sys.stderr.write(_CLEAR_LINE)
-        sys.stderr.flush()
+        if last:
+            sys.stderr.write(_CLEAR_LINE)
+            sys.stderr.flush()

@@ -167,7 +167,9 @@ def set_booking(home: str | None, tenant: str, url: str, as_json: bool) -> None:
     """Keep URL (http or https) as the booking link, in a file that only its owner can read."""
     from quality_lab.toolbox.booking import set_booking_url
 
-    _print_booking(set_booking_url(_home(home), url, tenant), as_json)
+    kept = set_booking_url(_home(home), url, tenant)
+    _print_booking(kept, as_json)
+    _say_what_wins(home, tenant, kept)
 
 
 @booking.command("delete", epilog=example("quality-lab tools booking delete"))
@@ -179,6 +181,22 @@ def delete_booking(home: str | None, tenant: str, as_json: bool) -> None:
 
     delete_booking_url(_home(home), tenant)
     _print_booking(None, as_json)
+    _say_what_wins(home, tenant, None)
+
+
+def _say_what_wins(home: str | None, tenant: str, kept: str | None) -> None:
+    """Say which link the agent is offered all the same, where it is not the one that the home now keeps."""
+    from quality_lab.cli.notices import say
+    from quality_lab.errors import UsageError
+    from quality_lab.toolbox.booking import get_booking_url
+
+    try:
+        offered = get_booking_url(_home(home), tenant, environ=os.environ)
+    except UsageError as error:  # what was asked for is done; the next to need a link is refused
+        say(str(error))
+        return
+    if offered != kept:
+        say(f"the environment has a link of its own, which wins: {offered}")
 
 
 def _print_booking(url: str | None, as_json: bool) -> None:
