@@ -27,48 +27,36 @@ per_conversation as (
     where in_trace
     group by tool_name, conversation_uid
 ),
-sizes as (
-    select tool_name, m, y, count(*) as conversations
-    from per_conversation
-    group by tool_name, m, y
-),
 error_sums as (
-    select tool_name, sum(conversations) as conversations,
-           sum(conversations * m) as error_n, sum(conversations * y) as error_y,
-           sum(case when m > 0 then conversations else 0 end) as error_conversations,
-           sum(conversations * y * y) as error_yy, sum(conversations * y * m) as error_ym,
-           sum(conversations * m * m) as error_mm
-    from sizes
+    select tool_name, count(*) as conversations,
+           sum(m) as error_n, sum(y) as error_y, count(case when m > 0 then 1 end) as error_conversations,
+           sum(y * y) as error_yy, sum(y * m) as error_ym, sum(m * m) as error_mm
+    from per_conversation
     group by tool_name
 ),
-reviewed as (
-    select tool_name, conversation_uid, in_trace,
-           case when cardinality($labels) = 0 or array_contains($labels, verdict) then verdict end as shown
-    from judged
-    where is_picked and of_agent
-),
-reviews as (
-    select tool_name, count(*) as reviewed,
+reviewed_per_conversation as (
+    select tool_name, conversation_uid,
+           count(*) as reviewed,
+           count(case when in_trace then 1 end) as m,
+           count(case when in_trace and shown in ('wrong_tool', 'bad_args') then 1 end) as y,
            count(case when shown = 'good_reply' then 1 end) as good_reply,
            count(case when shown = 'wrong_tool' then 1 end) as wrong_tool,
            count(case when shown = 'missing_tool' then 1 end) as missing_tool,
            count(case when shown = 'bad_args' then 1 end) as bad_args,
            count(case when shown = 'other' then 1 end) as other,
            count(case when shown = 'disputed' then 1 end) as disputed
-    from reviewed
-    group by tool_name
-),
-judged_per_conversation as (
-    select tool_name, conversation_uid, count(*) as m,
-           count(case when shown in ('wrong_tool', 'bad_args') then 1 end) as y
-    from reviewed
-    where in_trace
+    from (select *, case when cardinality($labels) = 0 or array_contains($labels, verdict) then verdict end as shown
+          from judged) as j
+    where is_picked and of_agent
     group by tool_name, conversation_uid
 ),
 judged_sums as (
-    select tool_name, sum(m) as judged_n, sum(y) as judged_y, count(*) as judged_conversations,
+    select tool_name, sum(reviewed) as reviewed,
+           sum(good_reply) as good_reply, sum(wrong_tool) as wrong_tool, sum(missing_tool) as missing_tool,
+           sum(bad_args) as bad_args, sum(other) as other, sum(disputed) as disputed,
+           sum(m) as judged_n, sum(y) as judged_y, count(case when m > 0 then 1 end) as judged_conversations,
            sum(y * y) as judged_yy, sum(y * m) as judged_ym, sum(m * m) as judged_mm
-    from judged_per_conversation
+    from reviewed_per_conversation
     group by tool_name
 )
 select c.tool_name, c.seen, c.calls, c.dated, c.errors, c.soft_errors, c.gated, c.rejected, c.unknown, c.empty_results,
@@ -77,14 +65,13 @@ select c.tool_name, c.seen, c.calls, c.dated, c.errors, c.soft_errors, c.gated, 
        coalesce(e.error_n, 0) as error_n, coalesce(e.error_y, 0) as error_y,
        coalesce(e.error_conversations, 0) as error_conversations,
        coalesce(e.error_yy, 0) as error_yy, coalesce(e.error_ym, 0) as error_ym, coalesce(e.error_mm, 0) as error_mm,
-       coalesce(r.reviewed, 0) as reviewed,
-       coalesce(r.good_reply, 0) as good_reply, coalesce(r.wrong_tool, 0) as wrong_tool,
-       coalesce(r.missing_tool, 0) as missing_tool, coalesce(r.bad_args, 0) as bad_args,
-       coalesce(r.other, 0) as other, coalesce(r.disputed, 0) as disputed,
+       coalesce(j.reviewed, 0) as reviewed,
+       coalesce(j.good_reply, 0) as good_reply, coalesce(j.wrong_tool, 0) as wrong_tool,
+       coalesce(j.missing_tool, 0) as missing_tool, coalesce(j.bad_args, 0) as bad_args,
+       coalesce(j.other, 0) as other, coalesce(j.disputed, 0) as disputed,
        coalesce(j.judged_n, 0) as judged_n, coalesce(j.judged_y, 0) as judged_y,
        coalesce(j.judged_conversations, 0) as judged_conversations,
        coalesce(j.judged_yy, 0) as judged_yy, coalesce(j.judged_ym, 0) as judged_ym, coalesce(j.judged_mm, 0) as judged_mm
 from counted as c
 left join error_sums as e on e.tool_name = c.tool_name
 left join judged_sums as j on j.tool_name = c.tool_name
-left join reviews as r on r.tool_name = c.tool_name

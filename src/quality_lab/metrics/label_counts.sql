@@ -3,22 +3,42 @@
 -- label stands now, n the reviewed calls, and with the sums beside them they give the interval of the share.
 -- steps: picked, labels, judged, label_sums
 with
+labels_by as (
+    select call_uid, label, asked_for, created_at, is_picked,
+           case $by when 'tool' then case when is_picked then tool_name end
+                    when 'source' then source_of_call
+                    when 'style' then style
+                    when 'error' then case when is_error or told_error then 'true'
+                                           when not is_error then 'false' end end as grouped_by
+    from label_rows
+),
 given as (
     select grouped_by, label,
            count(case when asked_for then 1 end) as rows_given,
-           count(distinct case when asked_for and label = 'unmapped' then call_uid end) as unmapped_calls,
+           0 as unmapped_calls,
            max(case when asked_for then created_at end) as last_at,
            count(case when $joins_calls and not is_picked then 1 end) as elsewhere
-    from (
-        select call_uid, coalesce(label, 'unmapped') as label, asked_for, created_at, is_picked,
-               case $by when 'tool' then case when is_picked then tool_name end
-                        when 'source' then source_of_call
-                        when 'style' then style
-                        when 'error' then case when is_error or told_error then 'true'
-                                               when not is_error then 'false' end end as grouped_by
-        from label_rows
-    ) as l
+    from labels_by
+    where label is not null
     group by grouped_by, label
+    union all
+    select grouped_by, 'unmapped' as label,
+           count(case when asked_for then 1 end) as rows_given,
+           count(distinct case when asked_for then call_uid end) as unmapped_calls,
+           max(case when asked_for then created_at end) as last_at,
+           count(case when $joins_calls and not is_picked then 1 end) as elsewhere
+    from labels_by
+    where label is null
+    group by grouped_by
+),
+judged_by as (
+    select *,
+           case $by when 'tool' then case when is_picked then tool_name end
+                    when 'source' then source_of_call
+                    when 'style' then style
+                    when 'error' then case when is_error or told_error then 'true'
+                                           when not is_error then 'false' end end as grouped_by
+    from judged
 ),
 per_conversation as (
     select grouped_by, coalesce(conversation_uid, call_uid) as conversation_uid,
@@ -31,15 +51,7 @@ per_conversation as (
            count(case when verdict = 'disputed' then 1 end) as disputed,
            sum(case when verdict = 'disputed' then votes else 0 end) as disputed_rows,
            max(case when verdict = 'disputed' then labelled_at end) as disputed_at
-    from (
-        select *,
-               case $by when 'tool' then case when is_picked then tool_name end
-                        when 'source' then source_of_call
-                        when 'style' then style
-                        when 'error' then case when is_error or told_error then 'true'
-                                               when not is_error then 'false' end end as grouped_by
-        from judged
-    ) as j
+    from judged_by
     group by grouped_by, coalesce(conversation_uid, call_uid)
 )
 select *

@@ -3,12 +3,31 @@
 -- spares reading the long texts of those.
 -- steps: picked, labels, standing, placed
 with
-aged as (
-    select *,
-           row_number() over (
-               partition by tenant, tool_name, source, label order by labelled_at desc nulls last, feedback_uid
-           ) as age
+days as (
+    select tenant, tool_name, source, label, cast(labelled_at as date) as day, count(*) as given
     from placed
+    group by tenant, tool_name, source, label, cast(labelled_at as date)
+),
+-- late: one row is a day on which labels of a kind were given, and how many of that kind were given after it; that so
+-- many days are left out spares sorting all labels for the newest few.
+late as (
+    select tenant, tool_name, source, label, day,
+           sum(given) over (
+               partition by tenant, tool_name, source, label order by day desc nulls last
+               rows between unbounded preceding and current row
+           ) - given as given_later
+    from days
+),
+aged as (
+    select p.*,
+           row_number() over (
+               partition by p.tenant, p.tool_name, p.source, p.label order by p.labelled_at desc nulls last, p.feedback_uid
+           ) as age
+    from placed as p
+    join late as d
+        on d.tenant = p.tenant and d.tool_name = p.tool_name and d.source = p.source and d.label = p.label
+        and d.day is not distinct from cast(p.labelled_at as date)
+    where d.given_later < $most
 ),
 newest as (
     select feedback_uid, call_uid, called_at, tenant, tool_name, age,
