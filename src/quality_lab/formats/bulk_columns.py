@@ -157,12 +157,12 @@ def json_texts(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
 
     Raises: Absent.
     """
-    if None in values:
-        values = [b"null" if value is None else value for value in values]
     try:
         joined = b"".join(values)
     except TypeError:
-        raise Absent from None
+        if None not in values:
+            raise Absent from None
+        return json_texts([b"null" if value is None else value for value in values])
     lengths = np.fromiter([len(memoryview(value)) for value in values], np.int64, len(values))
     return Texts(joined, lengths, parts=values), lengths
 
