@@ -441,6 +441,15 @@ def test_a_budget_for_a_model_without_a_price_or_a_server_that_counts_nothing_ca
     assert uncounted.document["results"][1]["reason"].startswith("usage_unknown")
 
 
+def test_a_line_that_is_no_case_is_told_of_as_unknown(home: Path) -> None:
+    (home / "cases.jsonl").write_text("no case\n", encoding="utf-8")
+
+    ran = run("regressions", "--rerun", "--file", home / "cases.jsonl")
+
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1].startswith("line 1, case unknown, unknown: ERROR, malformed_case: $: ")
+
+
 def test_help_is_help_and_no_case_is_said_to_be_none(home: Path) -> None:
     helped, empty = run("regressions", "--rerun", "--help"), run("regressions", "--rerun")
 

@@ -126,8 +126,8 @@ def rerun_text(report: RerunReport) -> tuple[str, str]:
     if report.comparison is not None:
         out += "".join(f"{line.removeprefix('- ')}\n" for line in comparison_lines(report.comparison))
     told = [
-        f"line {outcome.line}, case {outcome.case_id}, {outcome.case.tool_name}: {outcome.verdict}, "
-        f"{outcome.reason}\n"
+        f"line {outcome.line}, case {case_text(outcome.case_id)}, {tool_text(outcome.case.tool_name or None)}: "
+        f"{outcome.verdict}, {outcome.reason}\n"
         for outcome in report.outcomes.values()
         if outcome.verdict in ("INCONCLUSIVE", "ERROR")
     ]
