@@ -425,6 +425,13 @@ class Box:
 WRONG = {"first": first}
 MIXED = [first, "second"]
 NOTHING = 5
+
+def without_an_argument():
+    return BOTH
+
+def lazily(occasion):
+    yield first
+    raise KeyError("second")
 '''
 
 
@@ -460,10 +467,17 @@ def test_a_python_name_gives_a_tool_several_or_those_of_the_occasion(module: Pat
         ("tools_of_this_test:absent", "cannot be imported"),
         ("no_such_module_here:TOOLS", "cannot be imported: No module named"),
         ("broken_tools_of_this_test:TOOLS", "cannot be imported"),
+        ("raising_tools_of_this_test:TOOLS", "cannot be imported: RuntimeError: no server"),
+        (
+            "tools_of_this_test:without_an_argument",
+            "makes no tools: TypeError: .*takes 0 positional arguments",
+        ),
+        ("tools_of_this_test:lazily", "makes no tools: KeyError: 'second'"),
     ],
 )
 def test_a_python_name_that_gives_no_tools_is_refused(module: Path, name, words):
     (module / "broken_tools_of_this_test.py").write_text("def (")
+    (module / "raising_tools_of_this_test.py").write_text("raise RuntimeError('no server')")
 
     with pytest.raises(InputError, match=words):
         opened(name, module)

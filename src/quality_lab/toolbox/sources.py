@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl
 
-from quality_lab.errors import InputError, UsageError
+from quality_lab.errors import InputError, QualityLabError, UsageError
 from quality_lab.toolbox.problem import ToolCheck
 from quality_lab.toolbox.stand_ins import World
 from quality_lab.toolloop.contract import Tool
@@ -134,8 +134,8 @@ class _PythonSource:
                 found: Any = importlib.import_module(module_name)
                 for step in attribute.split("."):
                     found = getattr(found, step)
-            except (ImportError, AttributeError, SyntaxError) as error:
-                raise InputError(f"tools {self.name} cannot be imported: {error}") from error
+            except Exception as error:  # a module may do and raise anything when it is read
+                raise InputError(f"tools {self.name} cannot be imported: {_words_of(error)}") from error
         return Opened(tools=_tools_of(found, occasion, self.name))
 
 
@@ -156,10 +156,17 @@ class _EntryPointSource:
         for entry in found:
             try:
                 loaded = entry.load()
-            except (ImportError, AttributeError, SyntaxError) as error:
-                raise InputError(f"tools of entry point {entry.name} cannot be imported: {error}") from error
+            except Exception as error:  # a module may do and raise anything when it is read
+                told = f"tools of entry point {entry.name} cannot be imported: {_words_of(error)}"
+                raise InputError(told) from error
             tools += _tools_of(loaded, occasion, f"entry point {entry.name}")
         return Opened(tools=tuple(tools))
+
+
+def _words_of(error: Exception) -> str:
+    """Return what *error* says; of one that is not about importing, what it is as well."""
+    known = isinstance(error, (ImportError, AttributeError, SyntaxError))
+    return str(error) if known else f"{type(error).__name__}: {error}"
 
 
 def _tools_of(found: Any, occasion: Occasion, where: str) -> tuple[Tool, ...]:
@@ -168,7 +175,13 @@ def _tools_of(found: Any, occasion: Occasion, where: str) -> tuple[Tool, ...]:
         return (found,)
     if callable(found):
         make: Callable[[Occasion], Any] = found
-        found = make(occasion)
+        try:
+            found = make(occasion)
+            found = list(found) if isinstance(found, Iterator) else found
+        except QualityLabError:
+            raise
+        except Exception as error:  # the function is not ours, it may raise anything
+            raise InputError(f"{where} makes no tools: {_words_of(error)}") from error
         if isinstance(found, Tool):
             return (found,)
     if not isinstance(found, Iterable) or isinstance(found, (str, bytes, Mapping)):
