@@ -349,3 +349,17 @@ def test_the_line_of_progress_is_cleared_from_a_terminal_where_there_was_one(mon
             progress(path, lines)
 
     assert terminal.getvalue() == shown
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [(".", "it is a folder"), ("traces.jsonl/x", "Not a directory"), ("none/x", "No such file or directory")],
+)
+@pytest.mark.parametrize("verb", [("export", "calls"), ("export", "proposals"), ("cases", "export")])
+def test_an_export_into_what_is_no_file_is_3_and_says_why(traces, tmp_path, monkeypatch, verb, target, why):
+    monkeypatch.chdir(tmp_path)
+
+    ran = run(*verb, target, "--home", tmp_path / "home")
+
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err == f"quality-lab: cannot write {target}: {why}\n"

@@ -441,6 +441,17 @@ def test_a_budget_for_a_model_without_a_price_or_a_server_that_counts_nothing_ca
     assert uncounted.document["results"][1]["reason"].startswith("usage_unknown")
 
 
+@pytest.mark.parametrize("content", ["", "[]", "[" * 100_000], ids=["empty", "list", "deep"])
+def test_a_baseline_that_is_no_report_is_3(home: Path, content: str) -> None:
+    write(home / "cases.jsonl", record(1))
+    (home / "before.json").write_text(content)
+
+    ran = run("regressions", "--rerun", "--file", home / "cases.jsonl", "--baseline", "before.json")
+
+    assert (ran.code, ran.out) == (3, "")
+    assert "before.json is no report of a re-run" in ran.err
+
+
 def test_a_line_that_is_no_case_is_told_of_as_unknown(home: Path) -> None:
     (home / "cases.jsonl").write_text("no case\n", encoding="utf-8")
 

@@ -212,7 +212,7 @@ def test_what_an_earlier_run_knew_fails_no_more_and_what_is_new_does(file: Path,
     assert sorted(states) == ["new", "new", "unchanged", "unchanged", "unchanged"]
 
 
-@pytest.mark.parametrize("content", [None, "", "[]", '{"runs": 1}', '{"runs": [{}]}'])
+@pytest.mark.parametrize("content", [None, "", "[]", '{"runs": 1}', '{"runs": [{}]}', "[" * 100_000])
 def test_a_baseline_that_is_none_is_3(file: Path, tmp_path: Path, content: str | None) -> None:
     baseline = tmp_path / "baseline.sarif"
     if content is not None:

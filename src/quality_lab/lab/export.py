@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -89,6 +90,8 @@ def write_lines(lines: Iterator[str], path: Path | str) -> int:
     if str(path) == "-":
         return _write_lines(lines, sys.stdout)
     target = Path(path)
+    if target.is_dir():
+        raise OutputError(f"cannot write {target}: it is a folder")
     draft = target.with_name(f".{target.name}-{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
@@ -97,7 +100,8 @@ def write_lines(lines: Iterator[str], path: Path | str) -> int:
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # one that could not be made, or is in its place by now
+            draft.unlink()
     return count
 
 

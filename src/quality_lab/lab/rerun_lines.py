@@ -172,7 +172,7 @@ def _baseline(path: str | None) -> list[Judged] | None:
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
         raise InputError(f"wanted to read the baseline {path}, got: {reason}") from problem
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise InputError(f"{path} is no report of a re-run: {problem}") from problem
 
 

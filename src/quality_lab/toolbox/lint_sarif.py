@@ -55,7 +55,7 @@ def known_before(path: Path) -> frozenset[str]:
         return frozenset(each for each in prints if isinstance(each, str))
     except OSError as error:
         raise InputError(f"wanted to read the baseline {path}, got: {error.strerror or error}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(f"wanted a SARIF document that lint-tools wrote in {path}, got: {error}") from error
 
 
