@@ -707,3 +707,24 @@ def test_labels_are_let_go_once_they_are_staged(tmp_path: Path, monkeypatch: pyt
 
     assert (report.loaded, len(held) > 4) == (6_000, True)
     assert max(held_at_once) <= 1
+
+
+@pytest.mark.parametrize("field", ["said\\\\so", 'the \\"end\\"', "a\\tb"])
+def test_an_override_may_name_any_field_of_a_result(field: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "data").mkdir(parents=True)
+    (home / "data" / "outcomes.toml").write_text(
+        f'[[override]]\nfield = "{field}"\nequals = "no"\noutcome = "rejected"\n', "utf-8"
+    )
+    path = tmp_path / "traces.jsonl"
+    line = filled(TRACE, 700, 977, "null", '"quote"', "{}", f'{{"{field}":"no"}}', "false", 0, "null", 0)
+    path.write_text("\n".join(many(30, l20=line)), "utf-8")
+    store = Store(home)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "BULK_FROM", 0)
+        store.load([path])
+
+    with store.question() as connection:
+        found = connection.execute("select key, outcome from tool_calls where outcome <> 'ok'").fetchall()
+    assert found == [("700", "rejected")]

@@ -22,6 +22,11 @@ _HARD = re.compile(r'[\x00-\x1f"\\]')  # names of fields with one of these the q
 _string = msgspec.json.Decoder(str).decode
 
 
+def are_easily_found(overrides: OutcomeOverrides) -> bool:
+    """Return whether a quick parser can be told all fields of a result that the rule and *overrides* look at."""
+    return not any(map(_HARD.search, fields_looked_at(overrides)))
+
+
 class CallOutcomes:
     """Outcomes by the rule and the *overrides* of one load.
 
@@ -34,7 +39,7 @@ class CallOutcomes:
         self._overrides = overrides
         attributes = {f"field_{place}": name for place, name in enumerate(fields_looked_at(overrides))}
         self._decode: Callable[[str], msgspec.Struct] | None = None
-        if not any(map(_HARD.search, attributes.values())):
+        if are_easily_found(overrides):
             looked_at = msgspec.defstruct(
                 "LookedAt",
                 [(attribute, msgspec.Raw | UnsetType, UNSET) for attribute in attributes],

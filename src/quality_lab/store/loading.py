@@ -16,7 +16,7 @@ from quality_lab.errors import InputError, UnrecognisedFormat
 from quality_lab.outcomes import OutcomeOverrides
 from quality_lab.records import Record, SetAside
 from quality_lab.store.batches import append, columns_of
-from quality_lab.store.call_outcomes import CallOutcomes
+from quality_lab.store.call_outcomes import CallOutcomes, are_easily_found
 from quality_lab.store.file_reading import (
     UNITS_OF_A_FILE,
     LoadOptions,
@@ -34,15 +34,15 @@ from quality_lab.store.load_report import FileReport, unchanged_report
 from quality_lab.store.losses import Losses
 from quality_lab.store.merging import TABLES, bring_conversations_of, merge, prepare
 from quality_lab.store.quarantine import Quarantine
-from quality_lab.store.rows import Place, row_of
-from quality_lab.store.sources import Found, Remembered, digest_of, keep_copy, stored_path
+from quality_lab.store.rows import Place, kib_of, row_of
+from quality_lab.store.sources import DigestOfReading, Found, Remembered, digest_of, keep_copy, stored_path
 
 if TYPE_CHECKING:
     from quality_lab.formats.columns import Batch
     from quality_lab.formats.label_aliases import LabelAliases
 
 BULK_FROM = 2 << 20  # bytes of a file from which on it pays to read many lines at once
-_FLUSH_ROWS = 20_000  # rows held as Python objects
+_FLUSH_ROWS = 20_000  # rows held as Python objects, or KiB of long texts in them
 _MERGE_ROWS = 400_000  # rows held in staging tables
 
 Progress = Callable[[str, int], None]  # file as given, units read so far
@@ -123,15 +123,12 @@ class Loading:
             report.reason = "the file is empty: no lines, nothing to load"
             return
         self._uncovers |= path == self._journal / "retractions.jsonl"
-        # A digest takes as long as reading: that of a large file is taken meanwhile, of what is there by now.
-        waiting = pool.submit(digest_of, path, size) if digest is None and size >= BULK_FROM else None
         reader = reader_of(path, options, named=found.named)
+        taken = DigestOfReading(path, size, digest, pool=pool)
         report.format = reader.name
         reading = self._next_reading(report, options, remembered.source_id)
-        if waiting is None:
-            digest = digest or digest_of(path, size)
         self._read(path, reader, reading, size=size)
-        remembered = replace(remembered, digest=waiting.result() if waiting else digest or "")
+        remembered = replace(remembered, digest=taken.result())
         self._files.append(ReadFile(reading=reading, remembered=remembered, size_bytes=size))
 
     def take_records(self, records: Sequence[Record], *, origin: str, tenant: str) -> None:
@@ -175,8 +172,9 @@ class Loading:
         given = reading.options
         options = formats.ReadOptions(tenant=given.tenant, source=given.source, style=given.style)
         shown, notes = reading.report.path, reading.notes
-        one_by_one = reading.losses.tables and reader.name != "quality_lab.traces"  # its labels need a look
-        if reader.bulk is not None and size >= BULK_FROM and not one_by_one:
+        at_once = not reading.losses.tables or reader.name == "quality_lab.traces"  # else labels need a look
+        at_once = at_once and are_easily_found(self.overrides)
+        if reader.bulk is not None and size >= BULK_FROM and at_once:
             lines = formats.read_in_bulk(path, reader, options=options, notes=notes, display_path=shown)
             self._read_in_bulk(lines, reading)
         else:
@@ -206,7 +204,7 @@ class Loading:
                 noted = reading.losses.noted(record, reading.notes)
                 table, row = row_of(noted, reading.place, line=line, unit=number)
                 self._pending[table].append(row)
-                staged += 1
+                staged += 1 + kib_of(noted)  # as many rows as are held at once, and no more than so long ones
         self._held += staged
         if not staged:
             if unit.blank:

@@ -40,6 +40,12 @@ def row_of(record: Record, place: Place, *, line: int, unit: int) -> tuple[str, 
     return table, (*make(record, place), place.source_id, line, unit)
 
 
+def kib_of(record: Record) -> int:
+    """Return how many KiB the long texts of *record* have."""
+    names = _LONG_TEXTS.get(type(record))
+    return 0 if names is None else sum(len(getattr(record, name) or "") for name in names) >> 10
+
+
 def _conversation(record: Conversation, place: Place) -> Iterable[object]:
     return {
         "conversation_uid": uid(place.tenant, record.key_space, record.conversation_id),
@@ -204,6 +210,12 @@ def _proposal(record: TrackedProposal, place: Place) -> Iterable[object]:
     }.values()
 
 
+_LONG_TEXTS: dict[type, tuple[str, ...]] = {
+    ToolCall: ("arguments", "result"),
+    Message: ("text", "content"),
+    RegressionCase: ("record",),
+    TrackedProposal: ("record",),
+}
 # `type(record)` decides which maker gets it, so each maker may name the one class that it takes.
 _MAKERS: dict[type, tuple[str, Callable[..., Iterable[object]]]] = {
     Conversation: ("conversations", _conversation),

@@ -11,6 +11,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from quality_lab.errors import InputError, OutputError
 from quality_lab.whole_files import write_whole
 
 _AT_ONCE = 1 << 22  # bytes
+_WORTH_A_THREAD = 1 << 21  # bytes
 
 
 _NOT_UTF8 = re.compile(r"\\x([89a-f][0-9a-f])")  # a byte as `sources.path` shows it
@@ -184,6 +186,30 @@ def digest_of(path: Path, size: int | None = None) -> str:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     return digest.hexdigest()
+
+
+class DigestOfReading:
+    """The digest of what a load read of a file: a large one's is taken meanwhile, since it takes as long as reading."""
+
+    def __init__(self, path: Path, size: int, known: str | None, *, pool: Executor) -> None:
+        self._path, self._before = path, _state(path)
+        self._waiting: Future[str] | None = None
+        if known is None and size >= _WORTH_A_THREAD:
+            self._waiting = pool.submit(digest_of, path, size)
+        self._known = known or ("" if self._waiting else digest_of(path, size))
+
+    def result(self) -> str:
+        """Return the digest; "" where the file was written to meanwhile, so that the next load reads it again."""
+        digest = self._waiting.result() if self._waiting else self._known
+        return digest if _state(self._path) == self._before else ""
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def stored_path(path: Path, *, home: Path) -> str:
