@@ -288,3 +288,17 @@ def test_every_public_file_is_its_own_format_s_and_no_other_s(shared: Path, begi
         looked_at += 1
 
     assert looked_at == len(paths) >= 1
+
+
+@pytest.mark.parametrize(
+    "name", ["quality_lab.traces", "quality_lab.feedback", "quality_lab.regression_cases"]
+)
+@pytest.mark.parametrize("after", ["", "\n", "\noops\n"])
+def test_a_file_whose_first_line_holds_two_objects_is_recognised_by_them(
+    tmp_path: Path, name: str, after: str
+) -> None:
+    text = json.dumps(ONE_OF_EACH[name])
+    path = tmp_path / "glued.jsonl"
+    path.write_text(text + text + after, "utf-8")
+
+    assert formats.recognise(path).name == name

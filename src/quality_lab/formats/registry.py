@@ -19,6 +19,7 @@ from quality_lab.errors import UnrecognisedFormat, UsageError
 from quality_lab.formats.contract import Format, Reading, ReadOptions, Sample, Unit
 from quality_lab.formats.mapped import MappedFormat
 from quality_lab.formats.nearness import nearness
+from quality_lab.formats.splitting import values
 from quality_lab.formats.streams import Stream
 from quality_lab.formats.units import HEAD, RawUnit, layout_of, raw_units
 from quality_lab.records import ReadNotes
@@ -157,9 +158,19 @@ def _objects(raws: Iterator[RawUnit]) -> Iterator[Mapping[str, Any]]:
     for raw in raws:
         size += len(raw.text)
         if raw.problem is None:
-            yield from _within(_value(raw.text), deeper=2)
+            for value in _values(raw.text):
+                yield from _within(value, deeper=2)
         if size > _BYTES_LOOKED_AT:
             return
+
+
+def _values(text: bytes) -> Iterator[Any]:
+    """Yield the value of a line, or the objects that share it."""
+    value = _value(text)
+    if value is not None or not text.lstrip().startswith(b"{"):
+        yield value
+    else:
+        yield from (_value(piece.text) for piece in values([text]) if piece.problem is None)
 
 
 def _within(value: Any, *, deeper: int) -> Iterator[Mapping[str, Any]]:
