@@ -241,7 +241,8 @@ def test_an_edit_that_upstream_would_refuse_is_no_case(home: Path, tmp_path: Pat
 def test_an_archived_case_gates_no_more_until_it_is_restored(home: Path) -> None:
     case_id = freeze(home).document["id"]
 
-    assert run("--home", home, "cases", "archive", case_id).code == 0
+    archived = run("--home", home, "cases", "archive", case_id)
+    assert (archived.code, archived.err.split(":")[0]) == (0, "archived")
     assert run("--home", home, "cases", "--json").code == 1
     assert run("--home", home, "cases", "archive", case_id).code == 2
     [row] = run("--home", home, "cases", "list", "--status", "archived", "--json").document

@@ -216,7 +216,7 @@ def edit(
 @with_lab
 def archive(lab: Lab, as_json: bool, case_id: str, tenant: str | None, reviewer: str | None) -> None:
     """Put a case away: it is kept, and gates no more."""
-    _tell(lab.archive_case(case_id, tenant=tenant, reviewer=reviewer), as_json)
+    _tell(lab.archive_case(case_id, tenant=tenant, reviewer=reviewer), as_json, done="archived: ")
 
 
 @cases.command(epilog=example("quality-lab cases restore 41"))
@@ -227,7 +227,7 @@ def archive(lab: Lab, as_json: bool, case_id: str, tenant: str | None, reviewer:
 @with_lab
 def restore(lab: Lab, as_json: bool, case_id: str, tenant: str | None, reviewer: str | None) -> None:
     """Make an archived case active again."""
-    _tell(lab.restore_case(case_id, tenant=tenant, reviewer=reviewer), as_json)
+    _tell(lab.restore_case(case_id, tenant=tenant, reviewer=reviewer), as_json, done="active again: ")
 
 
 @cases.command(epilog=example("quality-lab cases history 41"))
@@ -265,7 +265,7 @@ def export(lab: Lab, as_json: bool, file: str, status: Any, compat: bool, tenant
         say(f"{written.rows:,} cases written")
 
 
-def _tell(frozen: Frozen, as_json: bool) -> None:
+def _tell(frozen: Frozen, as_json: bool, *, done: str = "") -> None:
     if frozen.notice is not None:
         say(frozen.notice)
     if as_json:
@@ -273,4 +273,4 @@ def _tell(frozen: Frozen, as_json: bool) -> None:
         told |= {"reasons": list(frozen.reasons), "line_id": frozen.line["id"], "in_lab": frozen.in_lab}
         print_exact_json({**told, "record": frozen.record})
     else:
-        say(str(frozen))
+        say(f"{done}{frozen}")

@@ -197,8 +197,10 @@ def prune(lab: Lab, keep: int, as_json: bool) -> None:
     if as_json:
         print_json({"removed": removed})
     else:
+        from quality_lab.reports.findings.finding import counted
+
         print("\n".join([*removed, ""]), end="")
-        say(f"{len(removed):,} runs removed")
+        say(f"{counted(len(removed), 'run')} removed")
 
 
 @report.command(
