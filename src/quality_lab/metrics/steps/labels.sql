@@ -12,7 +12,7 @@ label_rows as (
            coalesce(c.tenant, l.tenant) as tenant,
            c.call_uid is not null as is_picked,
            c.of_agent, c.in_trace, c.outcome, c.is_error, c.error_origin is not null as told_error,
-           c.style, c.source as source_of_call, c.created_at as called_at, c.source_id, c.line
+           c.style, c.source as source_of_call, c.created_at as called_at
     from (
         select *, cardinality($reviewers) = 0 or coalesce(array_contains($reviewers, author), false) as asked_for
         from feedback
