@@ -306,7 +306,7 @@ def test_wrong_usage_says_why_on_stderr_and_how_on_stdout():
     assert "--skip-unsupported" in ran.out
 
 
-@pytest.mark.parametrize("argument", ["--", "-", "--home", "--file=x --json", "\udcff"])
+@pytest.mark.parametrize("argument", ["--", "-", "--homes", "--file=x --json", "\udcff"])
 def test_no_argument_is_swallowed_by_the_command_line_around(argument):
     ran = run("regressions", argument) if "=" not in argument else run("regressions", "x", argument)
 
