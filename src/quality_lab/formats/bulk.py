@@ -99,9 +99,8 @@ class _File:
     ) -> None:
         self._reader, self._known, self._reading = reader, known, reading
         self._kinds = reader.fields.kinds | dict.fromkeys(unknown, "unknown")
-        self._keys = {
-            name: len(msgspec.json.encode(name)) + 2 for name in self._kinds
-        }  # with colon and comma
+        # What the keys take in a line, each with colon and comma.
+        self._keys = {name: len(msgspec.json.encode(name)) + 2 for name in self._kinds}
         self._decoder = reader.fields.decoder(unknown)
         self._words = {name: Words() for name, kind in self._kinds.items() if kind == "word"}
         self._next = 1  # number of the line that comes next
@@ -180,9 +179,8 @@ class _File:
     def _in_turn(self, odd: list[RawUnit], found: _Columns, lines: NDArray[np.int64]) -> Iterator[RawUnit]:
         """Yield *odd* lines; count the fields that nobody knows of plain *lines* as if each were read in its turn."""
         notes = self._reading.notes
-        waiting: list[
-            tuple[int, str, int]
-        ] = []  # line where it stands first, name, times; the last comes next
+        # The line where it stands first, the name, and how often; the last comes next.
+        waiting: list[tuple[int, str, int]] = []
         for name, values in found.unknown.items():
             there = np.fromiter((value is not UNSET for value in values), np.bool_, len(values)) & found.plain
             if times := int(there.sum()):

@@ -133,7 +133,17 @@ def raw_lengths(values: list[Any], *, key: int) -> tuple[NDArray[np.int64], NDAr
         shallow[:] = [
             length < _DEEP or _is_shallow(bytes(value)) for length, value in zip(lengths, values, strict=True)
         ]
-    return np.fromiter(lengths, np.int64, len(values)), shallow
+    written = np.fromiter(lengths, np.int64, len(values))
+    there = [value for value in values if value is not UNSET]
+    return _in_one_line(b"".join(there), values, written), shallow
+
+
+def _in_one_line(joined: bytes, values: list[Any], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the *lengths* of JSON texts, 0 for those with an end of line inside; *joined* are all of them."""
+    if b"\n" not in joined:
+        return lengths
+    broken = [value is not UNSET and b"\n" in bytes(value) for value in values]
+    return np.where(np.array(broken, np.bool_), 0, lengths)
 
 
 def _whole(values: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -155,7 +165,7 @@ def _whole(values: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 def json_texts(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
     """Return JSON texts, each with a buffer of its bytes, as a column, and their lengths; None is null.
 
-    Raises: Absent.
+    One that goes on in the next line is given the length 0, which none has. Raises: Absent.
     """
     try:
         joined = b"".join(values)
@@ -164,7 +174,7 @@ def json_texts(values: list[Any]) -> tuple[Texts, NDArray[np.int64]]:
             raise Absent from None
         return json_texts([b"null" if value is None else value for value in values])
     lengths = np.fromiter([len(memoryview(value)) for value in values], np.int64, len(values))
-    return Texts(joined, lengths, parts=values), lengths
+    return Texts(joined, lengths, parts=values), _in_one_line(joined, values, lengths)
 
 
 def is_shallow_and_no_text(raw: Texts) -> NDArray[np.bool_]:

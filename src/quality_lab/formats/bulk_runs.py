@@ -42,14 +42,12 @@ class Run(NamedTuple):
         None where lines and objects are not one to one. No object is shorter than its length. What there is beside
         them is more than the blanks that stand in none of their values, unless it is these blanks.
         """
-        if self.text.count(b"\n") != self.size - 1:
-            return None
         text = np.frombuffer(self.text, np.uint8)
         more = len(text) - int(lengths.sum()) - (self.size - 1)
         if not more and (text[np.cumsum(lengths + 1)[:-1] - 1] == _END).all():
             return np.ones(self.size, np.bool_)
         ends = np.flatnonzero(text == _END)
-        if not self._parts_objects(text, ends):
+        if len(ends) != self.size - 1 or not self._parts_objects(text, ends):
             return None
         if more == _blanks(self.text) - sum(map(_blanks_within, self.columns)):
             return np.ones(self.size, np.bool_)
