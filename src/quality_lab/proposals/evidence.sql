@@ -35,10 +35,12 @@ newest as (
     from aged
     where age <= $most
 ),
+-- told: one row is a call that may be one of them. Where no label has a dated call, none that is dated is: a day that
+-- never comes says so, as a null would have every call read.
 told as (
     select *
     from tool_calls
-    where created_at >= (select min(called_at) from newest)
+    where created_at >= (select coalesce(min(called_at), cast('9999-12-31 00:00:00' as timestamp)) from newest)
     union all
     select *
     from tool_calls
