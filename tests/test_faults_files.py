@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -63,15 +62,6 @@ def test_what_is_written_to_a_file_while_it_is_read_comes_with_the_next_load(
         assert again.status == "loaded", name
         assert new <= keys(store), name
         assert store.load([path]).files[0].status == "unchanged", name
-
-
-def test_a_file_that_is_left_alone_is_unchanged_the_next_time(tmp_path: Path) -> None:
-    path = write(tmp_path / "traces.jsonl", *map(trace, range(LINES)))
-    store = Store(tmp_path / "home")
-
-    loaded_while(lambda: os.utime(tmp_path), path, store)
-
-    assert store.load([path]).files[0].status == "unchanged"
 
 
 def test_of_long_lines_no_more_are_held_than_of_short_ones(tmp_path: Path) -> None:
