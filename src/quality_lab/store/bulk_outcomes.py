@@ -7,12 +7,13 @@ from typing import Any, Final, get_args
 
 import msgspec
 import numpy as np
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from numpy.typing import NDArray
 
 from quality_lab.formats.columns import Batch, Choices, Flags, Texts, starts_of
 from quality_lab.outcomes import OutcomeOverrides, fields_looked_at, is_empty, outcome_of
 from quality_lab.records import Outcome, ToolCall
+from quality_lab.store.call_outcomes import parser_of
 
 _OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
 _BRIEFEST, _BRIEF = 4, 64  # bytes; a longer result is not empty, one in between only with a blank inside
@@ -26,15 +27,7 @@ class BulkOutcomes:
         """Keep the rule; nothing is known yet."""
         self._overrides = overrides
         self._names = fields_looked_at(overrides)
-        attributes = {f"field_{place}": name for place, name in enumerate(self._names)}
-        looked_at = msgspec.defstruct(
-            "LookedAt",
-            [(attribute, msgspec.Raw | UnsetType, UNSET) for attribute in attributes],
-            rename=attributes,
-            gc=False,
-        )
-        self._decode = msgspec.json.Decoder(looked_at).decode
-        self._none = looked_at()
+        self._decode, self._none = parser_of(self._names)
         self._decided: dict[tuple[Any, ...], int] = {}
         self._places: dict[tuple[Outcome, str | None], int] = {}  # of each verdict, from 1 on
 

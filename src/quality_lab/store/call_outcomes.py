@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -27,6 +27,21 @@ def are_easily_found(overrides: OutcomeOverrides) -> bool:
     return not any(map(_HARD.search, fields_looked_at(overrides)))
 
 
+def parser_of(names: Sequence[str]) -> tuple[Callable[[Any], msgspec.Struct], msgspec.Struct]:
+    """Return what finds the fields with these *names* in JSON objects, and what it finds where none of them stands.
+
+    The fields come in the order of the names, each as it is written; `UNSET` stands for one that is not there.
+    """
+    attributes = {f"field_{place}": name for place, name in enumerate(names)}
+    looked_at = msgspec.defstruct(
+        "LookedAt",
+        [(attribute, msgspec.Raw | UnsetType, UNSET) for attribute in attributes],
+        rename=attributes,
+        gc=False,
+    )
+    return msgspec.json.Decoder(looked_at).decode, looked_at()
+
+
 class CallOutcomes:
     """Outcomes by the rule and the *overrides* of one load.
 
@@ -37,16 +52,9 @@ class CallOutcomes:
     def __init__(self, overrides: OutcomeOverrides) -> None:
         """Keep the rule; nothing is known yet."""
         self._overrides = overrides
-        attributes = {f"field_{place}": name for place, name in enumerate(fields_looked_at(overrides))}
         self._decode: Callable[[str], msgspec.Struct] | None = None
         if are_easily_found(overrides):
-            looked_at = msgspec.defstruct(
-                "LookedAt",
-                [(attribute, msgspec.Raw | UnsetType, UNSET) for attribute in attributes],
-                rename=attributes,
-                gc=False,
-            )
-            self._decode, self._none = msgspec.json.Decoder(looked_at).decode, looked_at()
+            self._decode, self._none = parser_of(fields_looked_at(overrides))
         self._decided: dict[tuple[Any, ...], Verdict] = {}
 
     def of(self, call: ToolCall) -> Verdict:
