@@ -269,3 +269,16 @@ def test_the_home_s_own_journal_is_read_once_though_it_is_named(
     assert [(row.path, row.tenant) for row in store.sources() if row.path.endswith(".jsonl")] == [
         ("data/journal/labels.jsonl", "default")
     ]
+
+
+@pytest.mark.parametrize(("text", "lines"), [("\n", 1), ("\n \n\t\r\n", 3), ("  ", 1), ("\n\n ", 3)])
+def test_a_file_of_blank_lines_alone_is_an_export_of_nothing(
+    store: Store, tmp_path: Path, text: str, lines: int
+) -> None:
+    path = tmp_path / "night.jsonl"
+    path.write_bytes(text.encode())
+
+    report = store.load([path]).files[0]
+
+    assert (report.status, report.lines, report.blank, report.rejected) == ("loaded", lines, lines, 0)
+    assert report.reason == "the file has blank lines alone, nothing to load"

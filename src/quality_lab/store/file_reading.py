@@ -22,6 +22,7 @@ from quality_lab.store.sources import Remembered
 
 UNITS_OF_A_FILE = 1 << 41  # numbers kept free for the units of one file
 _GLUED = 1 << 40  # from here on: units that share their line with another
+_SMALL = 1 << 16  # bytes
 _FULL_PAGES = frozenset({100, 200, 500, 1000})  # upstream's default and greatest limits
 
 
@@ -44,6 +45,17 @@ class LoadOptions:
     def of(cls, remembered: Remembered) -> LoadOptions:
         """Return the options under which a remembered file was loaded."""
         return cls(tenant=remembered.tenant, **json.loads(remembered.options))
+
+
+def blank_lines(path: Path, size: int) -> int | None:
+    """Return how many lines a file has that holds nothing but blank ones; None where it holds more, or is large."""
+    if size > _SMALL:
+        return None
+    try:
+        text = path.read_bytes()
+    except OSError:
+        return None  # whoever reads it will say why
+    return None if text.strip() else text.count(b"\n") + bool(text.rpartition(b"\n")[2])
 
 
 def reader_of(path: Path, options: LoadOptions, *, named: bool) -> formats.Format:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from quality_lab.store.file_reading import (
     LoadOptions,
     ReadFile,
     Reading,
+    blank_lines,
     count_statuses,
     loaded_before,
     reader_of,
@@ -119,8 +121,12 @@ class Loading:
             if stored[0] == digest and not (self._uncovers and path == self._journal / "cases.jsonl"):
                 self.reports[-1] = unchanged_report(found.given, json.loads(stored[1]), named=found.named)
                 return
-        if size == 0:  # an export of nothing, as upstream writes it
-            report.reason = "the file is empty: no lines, nothing to load"
+        blank = blank_lines(path, size)
+        if blank is not None and (size == 0 or options.format is None):  # an export of nothing
+            report.lines = report.blank = blank
+            report.reason = (
+                f"the file {'has blank lines alone' if size else 'is empty: no lines'}, nothing to load"
+            )
             return
         self._uncovers |= path == self._journal / "retractions.jsonl"
         reader = reader_of(path, options, named=found.named)
@@ -284,15 +290,8 @@ class Loading:
 
     def _forget_units(self, first_unit: int) -> None:
         for table in TABLES:
-            position = list(self._columns[table]).index("unit")
-            self._pending[table] = [
-                row for row in self._pending[table] if _number(row[position]) < first_unit
-            ]
+            unit = itemgetter(list(self._columns[table]).index("unit"))
+            self._pending[table] = [row for row in self._pending[table] if unit(row) < first_unit]
             self.connection.execute(f"delete from staged_{table} where unit >= $first", {"first": first_unit})
         self._quarantine.forget()
         self._held = sum(map(len, self._pending.values()))
-
-
-def _number(value: object) -> int:
-    assert isinstance(value, int)  # the unit of a staged row
-    return value
