@@ -101,6 +101,15 @@ def measured(what: str, lines: Path, home: Path) -> dict[str, float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def medians(rounds: list[dict[str, float]], beside: list[dict[str, float]]) -> str:
+    """Return the cells of a row: median seconds and processor time, each with how often the one *beside* it fits in."""
+    cells = []
+    for what in ("seconds", "processor"):
+        middle, against = (statistics.median(one[what] for one in some) for some in (rounds, beside))
+        cells += [f"{middle:.2f}", f"{middle / against:.2f} ×"]
+    return " | ".join(cells)
+
+
 def main() -> None:
     """Take the measurements in turn and print their table."""
     parser = argparse.ArgumentParser(
@@ -149,11 +158,7 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|---:|")
     for name, rounds in taken.items():
         beside = taken["bare" if name in ("bare", "load") else "sha256sum" if name != "more" else "more"]
-        cells = []
-        for what in ("seconds", "processor"):
-            middle, against = (statistics.median(one[what] for one in some) for some in (rounds, beside))
-            cells += [f"{middle:.2f}", f"{middle / against:.2f} ×"]
-        print(f"| {name} | {' | '.join(cells)} | {max(one['peak_mib'] for one in rounds):.0f} |")
+        print(f"| {name} | {medians(rounds, beside)} | {max(one['peak_mib'] for one in rounds):.0f} |")
 
 
 if __name__ == "__main__":

@@ -14,14 +14,13 @@ import argparse
 import json
 import os
 import platform
-import statistics
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import make_lines
-from bench_load import measured
+from bench_load import measured, medians
 
 
 def compact(call: dict[str, Any]) -> str:
@@ -79,13 +78,7 @@ def main() -> None:
     print("| calls written | seconds | against | processor | against |")
     print("|---|---:|---:|---:|---:|")
     for name, rounds in taken.items():
-        cells = []
-        for what in ("seconds", "processor"):
-            middle, first = (
-                statistics.median(one[what] for one in some) for some in (rounds, next(iter(taken.values())))
-            )
-            cells += [f"{middle:.2f}", f"{middle / first:.2f} ×"]
-        print(f"| {name} | {' | '.join(cells)} |")
+        print(f"| {name} | {medians(rounds, next(iter(taken.values())))} |")
 
 
 if __name__ == "__main__":

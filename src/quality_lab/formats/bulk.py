@@ -13,6 +13,7 @@ end of line parts two objects, and all that is left are these blanks. Then each 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress
 from operator import itemgetter
@@ -179,20 +180,18 @@ class _File:
     def _in_turn(self, odd: list[RawUnit], found: _Columns, lines: NDArray[np.int64]) -> Iterator[RawUnit]:
         """Yield *odd* lines; count the fields that nobody knows of plain *lines* as if each were read in its turn."""
         notes = self._reading.notes
-        # The line where it stands first, the name, and how often; the last comes next.
-        waiting: list[tuple[int, str, int]] = []
+        first_met: list[tuple[int, str, int]] = []  # the line where it stands first, the name, how often
         for name, values in found.unknown.items():
             there = np.fromiter((value is not UNSET for value in values), np.bool_, len(values)) & found.plain
             if times := int(there.sum()):
-                waiting.append((int(lines[there.argmax()]), name, times))
-        waiting.sort(key=itemgetter(0))
-        waiting.reverse()
+                first_met.append((int(lines[there.argmax()]), name, times))
+        waiting = deque(sorted(first_met, key=itemgetter(0)))
         for raw in odd:
-            while waiting and waiting[-1][0] < raw.line:
-                tally(notes, notes.unknown_fields, *waiting.pop()[1:])
+            while waiting and waiting[0][0] < raw.line:
+                tally(notes, notes.unknown_fields, *waiting.popleft()[1:])
             yield raw
-        while waiting:
-            tally(notes, notes.unknown_fields, *waiting.pop()[1:])
+        for _, name, times in waiting:
+            tally(notes, notes.unknown_fields, name, times)
 
     def _fitting(self, piece: Run | Line) -> Iterator[Run | Line]:
         """Yield *piece* in pieces that fit, and in lines: what does not fit, and a few neighbours of it."""

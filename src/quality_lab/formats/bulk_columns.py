@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,13 +11,13 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from quality_lab.formats.columns import Choices, Numbers, Texts, starts_of, texts
+from quality_lab.formats.raw_fields import NEEDS_ESCAPE
 from quality_lab.formats.splitting import MAX_DEPTH
 
 SomeColumn = TypeVar("SomeColumn")
 
 _NULL = 4  # characters
 _POWERS = 10 ** np.arange(1, 19, dtype=np.int64)
-NEEDS_ESCAPE = re.compile(r'[\x00-\x1f"\\]')
 _LEAST_USUAL, _MOST_USUAL = 0.01, 1e15  # of fractions
 _MOST_WORDS = 20_000
 _FEW_WORDS = 256

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from quality_lab.formats.bulk_columns import NEEDS_ESCAPE
+from quality_lab.formats.raw_fields import NEEDS_ESCAPE, raw_fields
 
 _SAFE = 1 << 62
 _Whole = Annotated[int, msgspec.Meta(ge=-_SAFE, le=_SAFE)]
@@ -56,12 +56,11 @@ class LineFields:
 
     def decoder(self, unknown: Sequence[str] = ()) -> msgspec.json.Decoder[Any]:
         """Return a decoder of objects with these fields, and perhaps those that are *unknown*, and no others."""
-        attributes = {f"unknown_{place}": name for place, name in enumerate(unknown)}
-        more = [(attribute, msgspec.Raw | UnsetType, UNSET) for attribute in attributes]
+        more, rename = raw_fields(unknown)
         strict = msgspec.defstruct(
             self._name,
             [*self._fields, *more],
-            rename=attributes,
+            rename=rename,
             forbid_unknown_fields=True,
             kw_only=True,
             gc=False,

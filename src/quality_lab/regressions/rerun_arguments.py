@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import get_args
 
 from quality_lab.errors import UsageError
@@ -87,7 +88,7 @@ def without_home(arguments: Sequence[str]) -> list[str]:
     for argument in rest:
         flag, equals, value = argument.partition("=")
         if argument in OF_UPSTREAM:
-            left += [argument, *([upstreams] if (upstreams := next(rest, None)) is not None else [])]
+            left += [argument, *islice(rest, 1)]  # its value, whatever it looks like
         elif flag != "--home":
             left.append(argument)
         elif not (value if equals else next(rest, "")):
@@ -108,7 +109,7 @@ def split_arguments(arguments: Sequence[str]) -> tuple[RerunArguments, list[str]
     for argument in rest:
         flag, equals, value = argument.partition("=")
         if argument in OF_UPSTREAM:
-            left += [argument, *([upstreams] if (upstreams := next(rest, None)) is not None else [])]
+            left += [argument, *islice(rest, 1)]  # its value, whatever it looks like
         elif argument in SWITCHES:
             switches.add(argument)
         elif flag in VALUED:

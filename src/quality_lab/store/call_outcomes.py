@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
+from quality_lab.formats.raw_fields import NEEDS_ESCAPE, raw_fields
 from quality_lab.outcomes import NO_RESULT, OutcomeOverrides, fields_looked_at, outcome_of
 from quality_lab.records import Outcome, ToolCall
 
@@ -18,13 +18,12 @@ _MOST_DECIDED = 50_000  # combinations that are remembered
 _MOST_CHARACTERS = 1_000  # of the values in one of them
 _MOST_BRACKETS = 200  # the rule's own parser gives up on what is nested deeper still; so it has the say there
 _BLANK = " \t\r\n"
-_HARD = re.compile(r'[\x00-\x1f"\\]')  # names of fields with one of these the quick parser cannot be told
 _string = msgspec.json.Decoder(str).decode
 
 
 def are_easily_found(overrides: OutcomeOverrides) -> bool:
     """Return whether a quick parser can be told all fields of a result that the rule and *overrides* look at."""
-    return not any(map(_HARD.search, fields_looked_at(overrides)))
+    return not any(map(NEEDS_ESCAPE.search, fields_looked_at(overrides)))
 
 
 def parser_of(names: Sequence[str]) -> tuple[Callable[[Any], msgspec.Struct], msgspec.Struct]:
@@ -32,13 +31,8 @@ def parser_of(names: Sequence[str]) -> tuple[Callable[[Any], msgspec.Struct], ms
 
     The fields come in the order of the names, each as it is written; `UNSET` stands for one that is not there.
     """
-    attributes = {f"field_{place}": name for place, name in enumerate(names)}
-    looked_at = msgspec.defstruct(
-        "LookedAt",
-        [(attribute, msgspec.Raw | UnsetType, UNSET) for attribute in attributes],
-        rename=attributes,
-        gc=False,
-    )
+    fields, rename = raw_fields(names)
+    looked_at = msgspec.defstruct("LookedAt", fields, rename=rename, gc=False)
     return msgspec.json.Decoder(looked_at).decode, looked_at()
 
 

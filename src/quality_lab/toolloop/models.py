@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 FailureKind = Literal["connection", "timeout", "status", "malformed", "script"]
 NO_KEY = "none"  # what is sent where no key was given: the client wants one
 _HIDDEN = "***"
-_SHORTEST_KEY, _NO_WORD_FROM = (
-    4,
-    16,
-)  # characters; what is shorter is found in any text, or may be a word of an answer
+_SHORTEST_KEY = 4  # characters; what is shorter is found in any text
+_NO_WORD_FROM = 16  # characters; what is shorter may be a word of an answer
 _UNMET = ("ClientConnectorError", "ConnectError")  # what aiohttp and httpx call a door that nobody opens
 
 
